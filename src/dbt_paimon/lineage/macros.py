@@ -26,38 +26,59 @@ _DISPATCH: Final = re.compile(r"adapter\s*\.\s*dispatch\s*\(")
 _MODE: Final = re.compile(r"\b(is_incremental|should_full_refresh)\b")
 # Macros of dbt that a node's mode depends on; they read nothing else.
 _OF_MODE: Final = frozenset(("is_incremental", "should_full_refresh"))
-_TAG: Final = re.compile(r"\{#.*?#\}|\{\{.*?\}\}|\{%.*?%\}", re.DOTALL)
-_IF: Final = re.compile(r"\{%-?\s*(el)?if\b")
-_END_IF: Final = re.compile(r"\{%-?\s*endif\b")
-_DEFINES: Final = re.compile(r"\{%-?\s*(macro|endmacro)\b")
+_COMMENT: Final = re.compile(r"\{#.*?#\}", re.DOTALL)
+_INNERMOST_IF: Final = re.compile(
+    r"\{%[-+]?\s*if\b((?:(?!\{%[-+]?\s*(?:if|endif)\b).)*)\{%[-+]?\s*endif\b.*?%\}", re.DOTALL
+)
 _WORD: Final = re.compile(r"\w+|[*~]")
 
 
 def opaque(project: Project, node_id: str) -> str:
     """Why a node may read more than its compiled query shows; '' if it reads nothing else."""
     node = project.nodes[node_id]
-    config = node["config"]
-    kind = str(config.get("materialized"))
-    if node.get("language", "sql") != "sql":
-        return "it is a Python model"
     if node["resource_type"] == "seed":
         return ""
-    if kind not in _OF_QUERY:
+    config = node["config"]
+    kind = config.get("materialized")
+    reasons = (
+        (node.get("language", "sql") != "sql", "it is a Python model"),
+        (kind == "streaming", "its materialization is streaming"),
+        (kind == "incremental" and _strategy(config) == "microbatch", "its strategy is microbatch"),
+        (has_hooks(config), "it has hooks"),
+        (config.get("sql_header"), "it has a sql_header"),
+    )
+    found = [_of_project(config), *(reason for applies, reason in reasons if applies)]
+    found += [_query(name, text) for name, text in _jinja(project, node)]
+    return next(filter(None, found), "")
+
+
+def _of_project(config: Mapping[str, Any]) -> str:
+    """Which macros of the project, that no other macro calls, run with a node; '' if there are none."""
+    kind = config.get("materialized")
+    if kind not in {*_OF_QUERY, "seed", "streaming"}:
         return f"its materialization is {kind}"
-    strategy = str(config.get("incremental_strategy") or "upsert")
-    if kind == "incremental" and (strategy not in STRATEGIES or strategy == "microbatch"):
-        return f"its strategy is {strategy}"
+    if kind == "incremental" and _strategy(config) not in STRATEGIES:
+        return f"its strategy is {_strategy(config)}"
     if kind == "snapshot" and config.get("strategy") not in _SNAPSHOT_STRATEGIES:
         return f"its strategy is {config.get('strategy')}"
-    if any(config.get(key) for key in _HOOKS):
-        return "it has hooks"
-    if config.get("sql_header"):
-        return "it has a sql_header"
-    for name, text in _jinja(project, node):
-        if found := _READS.search(text):
-            return f"{name} calls {found[1]}, which may query"
-        if len(_DISPATCH.findall(text)) > len(_DISPATCH_BY_NAME.findall(text)):
-            return f"{name} calls a macro by a name that is computed"
+    return ""
+
+
+def _strategy(config: Mapping[str, Any]) -> str:
+    return str(config.get("incremental_strategy") or "upsert")
+
+
+def has_hooks(config: Mapping[str, Any]) -> bool:
+    """Whether a node has hooks."""
+    return any(config.get(key) for key in _HOOKS)
+
+
+def _query(name: str, text: str) -> str:
+    """Why Jinja may query; '' if it does not."""
+    if found := _READS.search(text):
+        return f"{name} calls {found[1]}, which may query"
+    if len(_DISPATCH.findall(text)) > len(_DISPATCH_BY_NAME.findall(text)):
+        return f"{name} calls a macro by a name that is computed"
     return ""
 
 
@@ -67,20 +88,20 @@ def hidden(project: Project, node_id: str) -> str | None:
     None if the compiled query is the same in every run.
     """
     # The macros of dbt and the adapter name no columns of a project.
-    jinja = [(name.rpartition(" ")[2], text) for name, text in _jinja(project, project.nodes[node_id], without=OURS)]
+    jinja = list(_jinja(project, project.nodes[node_id], without=OURS))
     if not any(_MODE.search(text) for _, text in jinja):
         return None
     found = [_of_mode(text) for _, text in jinja]
     if None in found:
-        return "\n".join(sorted(text for _, text in jinja))
-    waiting = [text for text in found if text]
-    texts = dict(jinja[1:])
-    parts: list[str] = []
+        found = [text for _, text in jinja]
+    parts = dict.fromkeys(filter(None, found))
+    waiting = list(parts)
     while waiting:
-        parts.append(waiting.pop())
-        called = words(parts[-1])
+        called = words(waiting.pop())
         # A macro that is called there is hidden as a whole.
-        waiting += [texts.pop(name) for name in list(texts) if name.lower() in called]
+        more = [text for name, text in jinja if name.rpartition(" ")[2].lower() in called and text not in parts]
+        parts |= dict.fromkeys(more)
+        waiting += more
     # dbt lists the macros of a node in any order.
     return "\n".join(sorted(parts))
 
@@ -120,12 +141,14 @@ def changed_macro(before: Project, after: Project, node_id: str) -> str:
     """
     node = after.nodes[node_id]
     config = node["config"]
-    own_materialization = config.get("materialized") not in {*_OF_QUERY, "seed", "streaming"}
-    own_strategy = str(config.get("incremental_strategy") or "upsert") not in STRATEGIES
-    custom = own_materialization or own_strategy or bool(config.get("strategy") not in {*_SNAPSHOT_STRATEGIES, None})
-    if not custom and not any(config.get(key) for key in (*_HOOKS, "sql_header")):
+    if node["resource_type"] in ("source", "function"):
         return ""
-    reached = set(after.manifest["macros"]) if custom else set(_reached(after, node))
+    if _of_project(config):
+        reached = set(after.manifest["macros"])
+    elif has_hooks(config) or config.get("sql_header"):
+        reached = set(_reached(after, node))
+    else:
+        return ""
     return next((name for name in sorted(reached) if _is_changed(before, after, name)), "")
 
 
@@ -168,40 +191,35 @@ def _reached(project: Project, node: Mapping[str, Any]) -> list[str]:
     every = project.manifest["macros"]
     by_name = {macro["name"]: key for key, macro in every.items() if macro["package_name"] not in OURS}
 
-    def called(depends_on: Mapping[str, Any], text: str) -> list[str]:
-        return [*depends_on.get("macros", ()), *(by_name[word] for word in _WORD.findall(text) if word in by_name)]
+    def called(caller: Mapping[str, Any]) -> list[str]:
+        listed = caller.get("depends_on", {}).get("macros", ())
+        text = caller.get("raw_code") or caller.get("macro_sql") or ""
+        named = [] if caller.get("package_name") in OURS else _WORD.findall(text)
+        return [*listed, *(by_name[word] for word in named if word in by_name)]
 
     found: dict[str, None] = {}
-    waiting = called(node.get("depends_on", {}), node.get("raw_code") or "")
+    waiting = called(node)
     while waiting:
         name = waiting.pop()
         macro = every.get(name, {})
-        if name not in found:
-            found[name] = None
-            if macro.get("name") not in _OF_MODE:
-                own = "" if macro.get("package_name") in OURS else macro.get("macro_sql") or ""
-                waiting += called(macro.get("depends_on", {}), own)
+        if name not in found and macro.get("name") not in _OF_MODE:
+            waiting += called(macro)
+        found[name] = None
     return list(found)
 
 
 def _of_mode(text: str) -> str | None:
     """What stands between `{% if is_incremental() %}` and `{% endif %}`; None if the mode is asked in another way."""
-    parts: list[str] = []
-    # For each open `if`, whether it asks for the mode.
-    opened: list[bool] = []
-    at = 0
-    for tag in _TAG.finditer(text):
-        asks = bool(_MODE.search(tag[0])) and not tag[0].startswith("{#")
-        if any(opened):
-            parts.append(text[at : tag.start()] + tag[0])
-        at = tag.end()
-        branch = _IF.match(tag[0])
-        if asks and not branch and not _DEFINES.match(tag[0]):
-            return None
-        if branch and not branch[1]:
-            opened.append(asks)
-        elif branch and opened:
-            opened[-1] = opened[-1] or asks
-        elif _END_IF.match(tag[0]) and opened:
-            opened.pop()
-    return " ".join(parts)
+    found: list[str] = []
+
+    def cut(branches: re.Match[str]) -> str:
+        condition, _, body = branches[1].partition("%}")
+        if _MODE.search(condition) and not _MODE.search(body):
+            found.append(branches[0])
+            return ""
+        return branches[1]
+
+    text, cuts = _COMMENT.sub("", text), 1
+    while cuts:
+        text, cuts = _INNERMOST_IF.subn(cut, text)
+    return None if _MODE.search(text) else " ".join(found)
