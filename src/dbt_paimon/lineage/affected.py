@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from dbt_paimon.lineage import changes, macros
-from dbt_paimon.lineage.changes import Change, Kind
+from dbt_paimon.lineage.changes import Change
 from dbt_paimon.lineage.project import Project
 from dbt_paimon.lineage.queries import ANY, Field, Result
 
@@ -23,19 +23,14 @@ def affected(before: Project, after: Project, *, full_refresh: bool = False) -> 
         full_refresh: whether the build replaces whole tables; then an incremental model may get other rows.
     """
     found = {node_id: changes.own(before, after, node_id) for node_id in after.nodes}
-    if macros.changed_override(before, after):
-        reason = Change.of_rows("a macro that overrides dbt's has changed", Kind.BREAKING)
-        found = {node_id: change.joined(reason) for node_id, change in found.items()}
     readers = [_Reader(after, node_id) for node_id, node in after.nodes.items() if node["resource_type"] in _BUILT]
     earlier: dict[str, Change] = {}
     while found != earlier:
         earlier = dict(found)
         for reader in readers:
-            change = found[reader.node_id].joined(reader.change(found))
-            other_rows = change.builds and full_refresh and reader.is_incremental
-            found[reader.node_id] = replace(change, rows=change.rows or other_rows)
-    built = [reader.node_id for reader in readers if not after.is_ephemeral(reader.node_id)]
-    return {node_id: found[node_id] for node_id in built if found[node_id].builds}
+            found[reader.node_id] = reader.change(found, full_refresh=full_refresh)
+    built = [reader.node_id for reader in readers if found[reader.node_id].builds]
+    return {node_id: found[node_id] for node_id in built if not after.is_ephemeral(node_id)}
 
 
 class _Reader:
@@ -43,7 +38,7 @@ class _Reader:
 
     def __init__(self, project: Project, node_id: str) -> None:
         self.node_id = node_id
-        self.is_incremental = project.nodes[node_id]["config"].get("materialized") == "incremental"
+        self._is_incremental = project.nodes[node_id]["config"].get("materialized") == "incremental"
         self._project = project
         self._query = project.query(node_id)
         self._named = {name.partition("$")[0] for name in self._query.relations or ()}
@@ -51,13 +46,14 @@ class _Reader:
         self._opaque = macros.opaque(project, node_id)
         self._hidden = macros.hidden(project, node_id)
 
-    def change(self, found: Mapping[str, Change]) -> Change:
-        """How the node changes by the changes of what it reads."""
-        change = Change()
+    def change(self, found: Mapping[str, Change], *, full_refresh: bool) -> Change:
+        """How the node changes by itself and by the changes of what it reads."""
+        change = found[self.node_id]
         for parent in self._parents:
             if parent in found and self._may_see(parent, found[parent]):
                 change = change.joined(self._from_parent(parent, found[parent]))
-        return change
+        other_rows = full_refresh and self._is_incremental and change.builds
+        return replace(change, rows=change.rows or other_rows)
 
     def _may_see(self, parent: str, change: Change) -> bool:
         """Whether the node may see a change: it sees another order of columns only by `*`, which its query shows."""
@@ -86,18 +82,23 @@ class _Reader:
         changed: set[Field] = {(parent, column) for column in (*columns, ANY)}
         if hit := result.rows & changed:
             return Change.of_rows(f"{_shown(name, hit)} decides which rows it has")
-        if self._hidden is not None:
-            # SQL that is not in the compiled query may read a column under its name or another.
-            read = [each for each in changes.named_in(self._hidden, result.inner) if result.inner[each].reads & changed]
-            if read := [*read, *sorted(columns & macros.words(self._hidden))]:
-                return Change.of_rows(f"{changes.IN_SOME_RUNS} may read {read[0]}")
-        hits = {column: output.reads & changed for column, output in result.columns.items()}
-        if result.star == parent:
-            hits |= {column: frozenset({(parent, column)}) for column in columns}
-        hits = {column: hit for column, hit in sorted(hits.items()) if hit}
+        # SQL that is not in the compiled query may read a column under its name or another.
+        read = [each for each in changes.named_in(self._hidden, result.inner) if result.inner[each].reads & changed]
+        if read := [*read, *sorted(columns & macros.words(self._hidden or ""))]:
+            return Change.of_rows(f"{changes.IN_SOME_RUNS} may read {read[0]}")
+        hits = _hits(result, parent, columns)
         reasons = tuple(f"{column} is computed from {_shown(name, hit)}" for column, hit in hits.items())
         own = Change(columns=frozenset(hits), builds=bool(hits), reasons=reasons)
         return changes.narrowed(self._project, self.node_id, own)
+
+
+def _hits(result: Result, parent: str, columns: frozenset[str]) -> dict[str, frozenset[Field]]:
+    """The columns that read changed columns of a parent, with what they read."""
+    changed = {(parent, column) for column in (*columns, ANY)}
+    reads = {column: output.reads & changed for column, output in result.columns.items()}
+    if result.star == parent:
+        reads |= {column: frozenset({(parent, column)}) for column in columns}
+    return {column: hit for column, hit in sorted(reads.items()) if hit}
 
 
 def _shown(name: str, fields: Iterable[Field]) -> str:

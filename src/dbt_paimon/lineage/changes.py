@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Final
 
 from dbt_paimon.lineage import macros, parsing
 from dbt_paimon.lineage.parsing import Unresolved
-from dbt_paimon.lineage.project import Project, Query, name_parts
+from dbt_paimon.lineage.project import Project
 from dbt_paimon.lineage.queries import Output, Result
 
 # Config keys that say nothing about a table.
@@ -140,6 +140,7 @@ def _difference(before: Project, after: Project, node_id: str) -> str:
         (keys, f"its config has changed: {', '.join(keys)}"),
         (is_seed and _checksum(node) != _checksum(old), "its file has changed"),
         (is_seed and _checksum(node).startswith("path"), "its file is too large for dbt to compare"),
+        (before.overrides != after.overrides, "a macro that overrides dbt's has changed"),
         (_constraints(node) != _constraints(old), "its data types or constraints have changed"),
         (_is_renamed(before, after, node_id), "its table has another name"),
         (macro, f"{macro} has changed, which runs with it"),
@@ -153,26 +154,15 @@ def _checksum(node: Mapping[str, Any]) -> str:
 
 def _is_renamed(before: Project, after: Project, node_id: str) -> bool:
     """Whether the node's relation has another name, although the target is the same."""
-    if _relation(before, node_id) == _relation(after, node_id):
+    if before.names.get(node_id) == after.names.get(node_id):
         return False
     if after.nodes[node_id]["resource_type"] == "source":
         parts = ("identifier", "unrendered_database", "unrendered_schema")
         one, other = ([each.nodes[node_id].get(part) for part in parts] for each in (before, after))
         return one != other or not any("{" in str(part) for part in one)
     # In another target, as that of a pull request, every model has another name.
-    return _share_a_target(before, after)
-
-
-def _share_a_target(before: Project, after: Project) -> bool:
-    return any(
-        _relation(before, node_id) == _relation(after, node_id) != ()
-        for node_id, node in after.nodes.items()
-        if node["resource_type"] != "source" and node_id in before.nodes
-    )
-
-
-def _relation(project: Project, node_id: str) -> tuple[str, ...]:
-    return name_parts(project.nodes[node_id].get("relation_name") or "")
+    same = before.names.items() & after.names.items()
+    return any(after.nodes[each]["resource_type"] != "source" for each, _ in same)
 
 
 def _constraints(node: Mapping[str, Any]) -> Any:
@@ -201,23 +191,21 @@ def of_queries(before: Project, after: Project, node_id: str) -> Change:
     texts = [project.nodes[node_id].get("compiled_code") or "" for project in (before, after)]
     if not texts[0]:
         return _breaking("the earlier manifest has no compiled code of it")
-    old, new = before.query(node_id), after.query(node_id)
-    if old.result is None or new.result is None:
-        return _of_texts(before, after, texts, new if new.result is None else old)
-    if reason := _hidden_difference(before, after, node_id) or _other_case(*texts):
-        return _breaking(reason)
-    return compared(old.result, new.result)
-
-
-def _hidden_difference(before: Project, after: Project, node_id: str) -> str:
-    """What differs in the SQL that only first or only later runs have, or in columns that it names."""
-    one, other = (macros.hidden(project, node_id) for project in (before, after))
-    if one != other:
-        return f"{IN_SOME_RUNS} has changed"
     old, new = before.query(node_id).result, after.query(node_id).result
-    if one is None or old is None or new is None:
-        return ""
-    differing = [name for name in named_in(one, old.inner) if old.inner[name] != new.inner.get(name)]
+    if old is None or new is None:
+        return _of_texts(before, after, texts, after.query(node_id).problem or before.query(node_id).problem)
+    hidden = macros.hidden(before, node_id)
+    if hidden != macros.hidden(after, node_id):
+        return _breaking(f"{IN_SOME_RUNS} has changed")
+    if reason := _hidden_difference(hidden, old, new) or _other_case(*texts):
+        return _breaking(reason)
+    return compared(old, new)
+
+
+def _hidden_difference(hidden: str | None, old: Result, new: Result) -> str:
+    """What differs in the columns that SQL of some runs names."""
+    before, after = _texts(old.inner), _texts(new.inner)
+    differing = [name for name in named_in(hidden, old.inner) if before[name] != after.get(name)]
     return f"{IN_SOME_RUNS} may read {differing[0]}" if differing else ""
 
 
@@ -229,35 +217,45 @@ def _other_case(one: str, other: str) -> str:
     return f"another case of {', '.join(found)}" if found else ""
 
 
-def named_in(hidden: str, inner: Mapping[str, Output]) -> list[str]:
+def named_in(hidden: str | None, inner: Mapping[str, Output]) -> list[str]:
     """The columns that the hidden SQL of a model names; all that its query has if that is not clear."""
-    words = macros.words(hidden)
+    words = macros.words(hidden or "")
     return [name for name in inner if name in words or not words.isdisjoint(("*", "~"))]
 
 
-def _of_texts(before: Project, after: Project, texts: list[str], unresolved: Query) -> Change:
+def _of_texts(before: Project, after: Project, texts: list[str], problem: str) -> Change:
     """For queries that cannot be followed: no change if they are the same but for names, comments and format."""
     try:
         same = parsing.plain(texts[0], before.node_of) == parsing.plain(texts[1], after.node_of)
     except Unresolved:
         same = texts[0] == texts[1]
-    return Change() if same else _breaking(f"its query has changed, and cannot be resolved: {unresolved.problem}")
+    return Change() if same else _breaking(f"its query has changed, and cannot be resolved: {problem}")
 
 
 def compared(old: Result, new: Result) -> Change:
     """How the result of a query differs."""
     if old.text != new.text or old.star != new.star:
         return _breaking("its query has other rows")
-    added = new.columns.keys() - old.columns.keys()
-    lost = old.columns.keys() - new.columns.keys()
-    common = [name for name in new.columns if name in old.columns]
-    changed = {name for name in common if old.columns[name].text != new.columns[name].text}
-    reordered = common != [name for name in old.columns if name in new.columns]
-    named = {"another expression": changed, "lost columns": lost, "new columns": added}
-    reasons = [f"{what}: {', '.join(sorted(names))}" for what, names in named.items() if names]
-    if reordered:
-        reasons.append("another order of columns")
-    if not reasons:
+    before, after = _texts(old.columns), _texts(new.columns)
+    changed = {name for name, text in after.items() if before.get(name, text) != text}
+    lost, added = before.keys() - after.keys(), after.keys() - before.keys()
+    reordered = _common(before, after) != _common(after, before)
+    reasons = (
+        (changed, f"another expression: {', '.join(sorted(changed))}"),
+        (lost, f"lost columns: {', '.join(sorted(lost))}"),
+        (added, f"new columns: {', '.join(sorted(added))}"),
+        (reordered, "another order of columns"),
+    )
+    found = tuple(reason for applies, reason in reasons if applies)
+    if not found:
         return Change()
-    kind = Kind.BREAKING if changed or lost or reordered else Kind.ADDITIVE
-    return Change(kind, frozenset(added | lost | changed), builds=True, reasons=tuple(reasons))
+    kind = Kind.BREAKING if changed | lost or reordered else Kind.ADDITIVE
+    return Change(kind, frozenset(changed | lost | added), builds=True, reasons=found)
+
+
+def _texts(columns: Mapping[str, Output]) -> dict[str, str]:
+    return {name: output.text for name, output in columns.items()}
+
+
+def _common(names: Iterable[str], others: Mapping[str, str]) -> list[str]:
+    return [name for name in names if name in others]

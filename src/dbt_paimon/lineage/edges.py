@@ -87,7 +87,7 @@ class Lineage:
 
 def find(project: Project, given: str) -> tuple[str, tuple[str, ...]]:
     """The id of the node that `node` or `node.column` names, and the columns; raises ClickException."""
-    nodes = {_name(node).lower(): each for each, node in project.nodes.items() if node["resource_type"] != "test"}
+    nodes = _by_name(project)
     name, column = given.lower(), ""
     if name not in nodes:
         name, _, column = name.rpartition(".")
@@ -97,14 +97,18 @@ def find(project: Project, given: str) -> tuple[str, tuple[str, ...]]:
             "such as orders.amount or raw.orders.amount."
         )
     columns = tuple(project.columns(nodes[name]))
-    if column and columns and column not in columns:
+    if columns and column and column not in columns:
         raise click.ClickException(f"{given}: {name} has no column {column}, but {', '.join(columns)}.")
-    if not column and not columns:
+    if not columns and not column:
+        problem = project.query(nodes[name]).problem or "they are not known"
         raise click.ClickException(
-            f"{given}: its columns cannot be resolved: {project.query(nodes[name]).problem or 'they are not known'}. "
-            f"Name one of them: {name}.<column>."
+            f"{given}: its columns cannot be resolved: {problem}. Name one of them: {name}.<column>."
         )
     return nodes[name], (column,) if column else columns
+
+
+def _by_name(project: Project) -> dict[str, str]:
+    return {_name(node).lower(): node_id for node_id, node in project.nodes.items() if node["resource_type"] != "test"}
 
 
 def _name(node: Mapping[str, Any]) -> str:
@@ -114,18 +118,18 @@ def _name(node: Mapping[str, Any]) -> str:
 
 def of(project: Project, node_id: str, column: str, *, up: bool = True, down: bool = True) -> Lineage:
     """The lineage of a column. Values are followed to the end; what decides rows is given for the column's own node."""
-    sources: dict[Field, list[Edge]] = {}
-    targets: dict[Field, list[Edge]] = {}
+    into: dict[Field, list[Edge]] = {}
+    out_of: dict[Field, list[Edge]] = {}
     for edge in edges(project):
-        sources.setdefault(edge.target, []).append(edge)
-        targets.setdefault(edge.source, []).append(edge)
+        into.setdefault(edge.target, []).append(edge)
+        out_of.setdefault(edge.source, []).append(edge)
     start = (node_id, column)
     above: dict[Edge, int] = {}
     below: dict[Edge, int] = {}
     if up:
-        _follow_up(sources, start, above)
+        _follow(into, start, "source", above, 0)
     if down:
-        _follow_down(targets, start, below)
+        _follow(out_of, start, "target", below, 0)
     reached = {node_id, *(field[0] for edge in (*above, *below) for field in (edge.source, edge.target))}
     return Lineage(project, start, above, below, _problems(project, reached, with_readers=down))
 
@@ -149,21 +153,14 @@ def _outputs(project: Project, result: Result) -> Mapping[str, Output]:
     return {**result.columns, **passed}
 
 
-def _follow_up(sources: Mapping[Field, list[Edge]], at: Field, found: dict[Edge, int], distance: int = 0) -> None:
-    whole_node = sources.get((at[0], ANY), []) if distance == 0 else []
-    for edge in [*sources.get(at, []), *whole_node]:
+def _follow(edges_at: Mapping[Field, list[Edge]], at: Field, end: str, found: dict[Edge, int], distance: int) -> None:
+    """Add the edges at a column, and those that values lead to; `end` is the side of an edge that is followed."""
+    of_all_columns = edges_at.get((at[0], ANY), []) if distance == 0 or end == "target" else []
+    for edge in [*edges_at.get(at, []), *of_all_columns]:
         if edge not in found:
             found[edge] = distance
             if edge.kind == VALUE:
-                _follow_up(sources, edge.source, found, distance + 1)
-
-
-def _follow_down(targets: Mapping[Field, list[Edge]], at: Field, found: dict[Edge, int], distance: int = 0) -> None:
-    for edge in [*targets.get(at, []), *targets.get((at[0], ANY), [])]:
-        if edge not in found:
-            found[edge] = distance
-            if edge.kind == VALUE:
-                _follow_down(targets, edge.target, found, distance + 1)
+                _follow(edges_at, getattr(edge, end), end, found, distance + 1)
 
 
 def _problems(project: Project, reached: set[str], *, with_readers: bool) -> dict[str, str]:

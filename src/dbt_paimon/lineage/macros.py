@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from types import SimpleNamespace
 from typing import Any, Final
 
 from dbt.adapters.paimon.overrides import OURS
 from dbt.adapters.paimon.spec.strategies import STRATEGIES
-from dbt.adapters.paimon.unchanged import nodes
 from dbt_paimon.lineage.project import Project
 
 # Materializations whose rows are those of the node's query, and which need no other query.
 _OF_QUERY: Final = frozenset(("ephemeral", "incremental", "materialized_view", "snapshot", "table", "test", "view"))
+# Config keys that name no columns.
+_SAYS_NOTHING: Final = ("meta", "docs", "tags", "group")
 _HOOKS: Final = ("pre-hook", "pre_hook", "post-hook", "post_hook")
 _SNAPSHOT_STRATEGIES: Final = ("check", "timestamp")
 # Names by which Jinja reads tables, or depends on what a run selects. `adapter.dispatch` only finds a macro.
@@ -47,13 +47,13 @@ def opaque(project: Project, node_id: str) -> str:
         (has_hooks(config), "it has hooks"),
         (config.get("sql_header"), "it has a sql_header"),
     )
-    found = [_of_project(config), *(reason for applies, reason in reasons if applies)]
-    found += [_query(name, text) for name, text in _jinja(project, node)]
+    found = [_own_code(config), *(reason for applies, reason in reasons if applies)]
+    found += [_may_query(name, text) for name, text in _jinja(project, node)]
     return next(filter(None, found), "")
 
 
-def _of_project(config: Mapping[str, Any]) -> str:
-    """Which macros of the project, that no other macro calls, run with a node; '' if there are none."""
+def _own_code(config: Mapping[str, Any]) -> str:
+    """Why macros of the project write the node: a materialization or strategy of its own; '' if they do not."""
     kind = config.get("materialized")
     if kind not in {*_OF_QUERY, "seed", "streaming"}:
         return f"its materialization is {kind}"
@@ -73,7 +73,7 @@ def has_hooks(config: Mapping[str, Any]) -> bool:
     return any(config.get(key) for key in _HOOKS)
 
 
-def _query(name: str, text: str) -> str:
+def _may_query(name: str, text: str) -> str:
     """Why Jinja may query; '' if it does not."""
     if found := _READS.search(text):
         return f"{name} calls {found[1]}, which may query"
@@ -116,22 +116,20 @@ def config_words(config: Mapping[str, Any]) -> frozenset[str]:
 
     The members of a sequence group are left out: a value of theirs changes no other.
     """
-    found: set[str] = set()
+    return words(" ".join(_strings({key: value for key, value in config.items() if key not in _SAYS_NOTHING})))
 
-    def walk(value: Any) -> None:
-        if isinstance(value, Mapping):
-            for key, inner in value.items():
-                walk(str(key))
-                if key != "sequence_group":
-                    walk(inner)
-        elif isinstance(value, (list, tuple)):
-            for inner in value:
-                walk(inner)
-        elif isinstance(value, str):
-            found.update(words(value))
 
-    walk({key: value for key, value in config.items() if key not in ("meta", "docs", "tags", "group")})
-    return frozenset(found)
+def _strings(value: Any) -> Iterator[str]:
+    """The keys and strings in a config."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield str(key)
+            yield from _strings(inner if key != "sequence_group" else ())
+    elif isinstance(value, (list, tuple)):
+        for inner in value:
+            yield from _strings(inner)
+    elif isinstance(value, str):
+        yield value
 
 
 def changed_macro(before: Project, after: Project, node_id: str) -> str:
@@ -143,22 +141,13 @@ def changed_macro(before: Project, after: Project, node_id: str) -> str:
     config = node["config"]
     if node["resource_type"] in ("source", "function"):
         return ""
-    if _of_project(config):
+    if _own_code(config):
         reached = set(after.manifest["macros"])
     elif has_hooks(config) or config.get("sql_header"):
         reached = set(_reached(after, node))
     else:
         return ""
     return next((name for name in sorted(reached) if _is_changed(before, after, name)), "")
-
-
-def changed_override(before: Project, after: Project) -> bool:
-    """Whether a macro that overrides one of dbt or the adapter has changed: it may run with every node."""
-    one, other = (
-        nodes.overrides(SimpleNamespace(**macro) for macro in project.manifest["macros"].values())
-        for project in (before, after)
-    )
-    return one != other
 
 
 def _is_changed(before: Project, after: Project, name: str) -> bool:
@@ -190,22 +179,20 @@ def _reached(project: Project, node: Mapping[str, Any]) -> list[str]:
     """
     every = project.manifest["macros"]
     by_name = {macro["name"]: key for key, macro in every.items() if macro["package_name"] not in OURS}
-
-    def called(caller: Mapping[str, Any]) -> list[str]:
-        listed = caller.get("depends_on", {}).get("macros", ())
-        text = caller.get("raw_code") or caller.get("macro_sql") or ""
-        named = [] if caller.get("package_name") in OURS else _WORD.findall(text)
-        return [*listed, *(by_name[word] for word in named if word in by_name)]
-
     found: dict[str, None] = {}
-    waiting = called(node)
+    waiting = [node]
     while waiting:
-        name = waiting.pop()
-        macro = every.get(name, {})
-        if name not in found and macro.get("name") not in _OF_MODE:
-            waiting += called(macro)
-        found[name] = None
+        more = [name for name in _called(waiting.pop(), by_name) if name not in found]
+        found |= dict.fromkeys(more)
+        waiting += [every[name] for name in more if name in every and every[name]["name"] not in _OF_MODE]
     return list(found)
+
+
+def _called(caller: Mapping[str, Any], by_name: Mapping[str, str]) -> list[str]:
+    """The macros that a node or a macro calls; `by_name` has those of the project."""
+    text = caller.get("raw_code") or caller.get("macro_sql") or ""
+    named = [] if caller.get("package_name") in OURS else _WORD.findall(text)
+    return [*caller.get("depends_on", {}).get("macros", ()), *(by_name[word] for word in named if word in by_name)]
 
 
 def _of_mode(text: str) -> str | None:

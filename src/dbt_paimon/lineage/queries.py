@@ -19,6 +19,8 @@ ANY: Final = "*"
 _GENERATORS: Final = frozenset(
     "explode explode_outer inline inline_outer json_tuple posexplode posexplode_outer stack variant_explode".split()
 )
+# Functions in FROM that make rows from their arguments.
+_IN_FROM: Final = _GENERATORS | {"range"}
 # Clauses of a SELECT that `_Reader` follows or that change no row.
 _CLAUSES: Final = frozenset(
     """
@@ -59,7 +61,7 @@ class Result:
     """The columns and rows of a query.
 
     Attributes:
-        columns: the output columns by name, in lower case and in order; empty if `star` is set.
+        columns: the output columns by name, in lower case and in order.
         text: identifies the rows without their columns' values.
         rows: the columns that decide which rows there are.
         star: the id of the relation whose columns, which are not known, are passed on as they are; '' if all columns
@@ -282,7 +284,7 @@ class _Reader:
         if others := _arguments(node).keys() - _TABLE_PARTS:
             raise Unresolved(f"it reads a relation with {', '.join(sorted(others)).upper()}")
         if not isinstance(node.this, exp.Identifier):
-            if _may_read(node.this):
+            if node.this.name.lower() not in _IN_FROM:
                 raise Unresolved(f"it reads from {node.this.name or type(node.this).__name__}()")
             return _Source(label, self._expression(node.this, scope).choosing)
         name = node.name.lower()
@@ -398,11 +400,6 @@ def _may_make_rows(node: exp.Expr) -> bool:
     if node.find(exp.UDTF):
         return True
     return any(call.name.lower() not in KNOWN_FUNCTIONS - _GENERATORS for call in node.find_all(exp.Anonymous))
-
-
-def _may_read(node: exp.Expr) -> bool:
-    """Whether a function in FROM may read tables: any but those that make rows from their arguments."""
-    return not isinstance(node, exp.UDTF) and node.name.lower() not in {*_GENERATORS, "range"}
 
 
 def _digest(*texts: str) -> str:
