@@ -30,9 +30,6 @@ class Kind(str, Enum):
     BREAKING = "breaking"
     NEW = "new"
 
-    def __str__(self) -> str:
-        return self.value
-
 
 @dataclass(frozen=True)
 class Change:

@@ -16,7 +16,7 @@ from dbt_paimon import selected_nodes
 from dbt_paimon.lineage import changes, edges, macros
 from dbt_paimon.lineage.affected import affected
 from dbt_paimon.lineage.changes import Change, Kind
-from dbt_paimon.lineage.project import FOREIGN, Project, documented_columns
+from dbt_paimon.lineage.project import Project, documented_columns
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.impl import PaimonAdapter
@@ -61,7 +61,7 @@ def _selector(node: Mapping[str, Any]) -> str:
 
 def _lines(project: Project, node_id: str, change: Change) -> list[str]:
     node = project.nodes[node_id]
-    what = {Kind.NOTHING: "affected"}.get(change.kind, str(change.kind))
+    what = "affected" if change.kind is Kind.NOTHING else change.kind.value
     where = "all rows" if change.rows else ", ".join(sorted(change.columns)) or "no rows"
     return [f"{node['resource_type']} {node['name']}: {what} ({where})", *(f"  {each}" for each in change.reasons)]
 
@@ -70,10 +70,8 @@ def _json(project: Project, node_id: str, change: Change) -> str:
     node = project.nodes[node_id]
     return json.dumps(
         {
-            "unique_id": node["unique_id"],
-            "name": node["name"],
-            "resource_type": node["resource_type"],
-            "change": str(change.kind),
+            **{key: node[key] for key in ("unique_id", "name", "resource_type")},
+            "change": change.kind.value,
             "rows": change.rows,
             "columns": sorted(change.columns),
             "reasons": list(change.reasons),
@@ -128,7 +126,7 @@ def _project(arguments: Sequence[str], before: Mapping[str, Any] | None = None) 
         manifest["nodes"][result.node.unique_id]["compiled_code"] = result.value
     documented = documented_columns([*manifest["sources"].values(), *manifest["nodes"].values()])
     unknown = _unknown([Project(each) for each in (manifest, before) if each])
-    given = _columns(adapters[0], manifest, unknown) if adapters and unknown else {}
+    given = _columns(adapters[0], Project(manifest), unknown) if adapters and unknown else {}
     order = {result.node.unique_id.lower(): at for at, result in enumerate(found)}
     return Project(manifest, {**({} if before else documented), **given}), order
 
@@ -200,15 +198,12 @@ def _unknown(projects: Sequence[Project]) -> set[str]:
     return {name for name in needed if not any(project.columns(name) for project in projects)}
 
 
-def _columns(adapter: PaimonAdapter, manifest: Mapping[str, Any], names: set[str]) -> dict[str, tuple[str, ...]]:
+def _columns(adapter: PaimonAdapter, project: Project, names: set[str]) -> dict[str, tuple[str, ...]]:
     """The columns of relations in Spark, by id; relations that do not exist, and files, are left out."""
-    nodes = {key.lower(): node for key, node in {**manifest["nodes"], **manifest["sources"]}.items()}
     found: dict[str, tuple[str, ...]] = {}
     with adapter.connection_named("lineage"):
-        for name in sorted(names):
-            node = nodes.get(name)
-            if node is None or name.startswith(FOREIGN):
-                continue
+        for name in sorted(names & project.nodes.keys()):
+            node = project.nodes[name]
             try:
                 relation = adapter.get_relation(
                     node["database"], node["schema"], node.get("identifier") or node["alias"]

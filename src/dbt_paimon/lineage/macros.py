@@ -16,13 +16,11 @@ _OF_QUERY: Final = frozenset(("ephemeral", "incremental", "materialized_view", "
 _SAYS_NOTHING: Final = ("meta", "docs", "tags", "group")
 _HOOKS: Final = ("pre-hook", "pre_hook", "post-hook", "post_hook")
 _SNAPSHOT_STRATEGIES: Final = ("check", "timestamp")
-# Names by which Jinja reads tables, or depends on what a run selects. `adapter.dispatch` only finds a macro.
+# Names by which Jinja reads tables, or depends on what a run selects. `adapter.dispatch('name')` only finds a macro.
 _READS: Final = re.compile(
     r"\b(run_query|statement|load_result|load_relation|load_cached_relation|context|builtins|flags|selected_resources|"
-    r"invocation_args_dict|adapter(?!\s*\.\s*dispatch\b))\b"
+    r"invocation_args_dict|adapter(?!\s*\.\s*dispatch\s*\(\s*(?:macro_name\s*=\s*)?['\"]))\b"
 )
-_DISPATCH_BY_NAME: Final = re.compile(r"adapter\s*\.\s*dispatch\s*\(\s*(?:macro_name\s*=\s*)?['\"]")
-_DISPATCH: Final = re.compile(r"adapter\s*\.\s*dispatch\s*\(")
 _MODE: Final = re.compile(r"\b(is_incremental|should_full_refresh)\b")
 # Macros of dbt that a node's mode depends on; they read nothing else.
 _OF_MODE: Final = frozenset(("is_incremental", "should_full_refresh"))
@@ -47,8 +45,9 @@ def opaque(project: Project, node_id: str) -> str:
         (has_hooks(config), "it has hooks"),
         (config.get("sql_header"), "it has a sql_header"),
     )
+    calls = ((_READS.search(text), name) for name, text in _jinja(project, node))
     found = [_own_code(config), *(reason for applies, reason in reasons if applies)]
-    found += [_may_query(name, text) for name, text in _jinja(project, node)]
+    found += [f"{name} calls {call[1]}, which may query" for call, name in calls if call]
     return next(filter(None, found), "")
 
 
@@ -71,15 +70,6 @@ def _strategy(config: Mapping[str, Any]) -> str:
 def has_hooks(config: Mapping[str, Any]) -> bool:
     """Whether a node has hooks."""
     return any(config.get(key) for key in _HOOKS)
-
-
-def _may_query(name: str, text: str) -> str:
-    """Why Jinja may query; '' if it does not."""
-    if found := _READS.search(text):
-        return f"{name} calls {found[1]}, which may query"
-    if len(_DISPATCH.findall(text)) > len(_DISPATCH_BY_NAME.findall(text)):
-        return f"{name} calls a macro by a name that is computed"
-    return ""
 
 
 def hidden(project: Project, node_id: str) -> str | None:
@@ -147,14 +137,14 @@ def changed_macro(before: Project, after: Project, node_id: str) -> str:
         reached = set(_reached(after, node))
     else:
         return ""
-    return next((name for name in sorted(reached) if _is_changed(before, after, name)), "")
+    earlier, later = before.manifest["macros"], after.manifest["macros"]
+    own = [name for name in sorted(reached) if later.get(name, {}).get("package_name") not in OURS]
+    changed = (name for name in own if _text(earlier, name) != _text(later, name))
+    return next(changed, "")
 
 
-def _is_changed(before: Project, after: Project, name: str) -> bool:
-    macro = after.manifest["macros"].get(name, {})
-    if macro.get("package_name") in OURS:
-        return False
-    return bool(before.manifest["macros"].get(name, {}).get("macro_sql") != macro.get("macro_sql"))
+def _text(macros: Mapping[str, Any], name: str) -> str:
+    return str(macros.get(name, {}).get("macro_sql"))
 
 
 def _jinja(project: Project, node: Mapping[str, Any], *, without: Sequence[str] = ()) -> Iterator[tuple[str, str]]:

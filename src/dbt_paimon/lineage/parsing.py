@@ -150,13 +150,12 @@ def _columns_in_use(tree: exp.Query, unknown: Sequence[exp.Table]) -> dict[str, 
     """The columns that a query reads from relations whose columns are not known; raises Unresolved if it is unclear."""
     if unknown and not all(map(is_relation, tree.find_all(exp.Query))):
         raise Unresolved("it has a subquery, and reads a relation whose columns are not known")
-    named = [table for table in unknown if isinstance(table.parent, (exp.From, exp.Join))]
-    readers = [(table, select) for table in named if (select := table.find_ancestor(exp.Select))]
-    if any(select.is_star for _, select in readers):
-        # An invented column would become one of `*`.
-        return {}
     found: dict[str, dict[str, str]] = {}
-    for table, select in readers:
+    for table in unknown:
+        select = table.find_ancestor(exp.Select)
+        if select is None or select.is_star:
+            # An invented column would become one of `*`.
+            return {}
         found.setdefault(table.name, {}).update(dict.fromkeys(sorted(_uses(select, table)), "string"))
     return dict(found)
 

@@ -133,13 +133,18 @@ class _Scope:
     aliases: Mapping[str, Output] = field(default_factory=dict)
     depth: int = 0
 
+    @property
+    def own(self) -> Mapping[str, _Source]:
+        """The sources of the innermost query, by alias."""
+        return {alias: each for alias, each in self.sources.items() if each.label.startswith(f"{self.depth}:")}
+
     def column(self, node: exp.Column) -> Output:
         if node.is_star:
             raise Unresolved("it has a * in an expression")
         name, table = node.name.lower(), node.table.lower()
         if not table and name in self.aliases:
             return self.aliases[name]
-        if table not in self.sources:
+        if not table or table not in self.sources:
             raise Unresolved(f"column {node.sql()} is not found")
         return self.sources[table].column(name)
 
@@ -207,13 +212,14 @@ class _Reader:
     @staticmethod
     def _open_star(node: exp.Select, scope: _Scope) -> str:
         """The relation that `*` passes on, whose columns are not known."""
-        own = [source for source in scope.sources.values() if source.label.startswith(f"{scope.depth}:")]
         item = node.expressions[0]
-        excepted = any((item.this if isinstance(item, exp.Column) else item).args.values())
-        star = own[0].star if len(own) == len(node.expressions) == 1 and not excepted else ""
-        if not star:
+        # Of a name that is no alias, `*` is the fields of a struct.
+        star = item.this if isinstance(item, exp.Column) and item.table.lower() in scope.own else item
+        is_whole = isinstance(star, exp.Star) and not any(star.args.values())
+        passed = [source.star for source in scope.own.values()]
+        if not is_whole or len(node.expressions) > 1 or len(passed) != 1 or not passed[0]:
             raise Unresolved("it has a * over columns that are not known")
-        return star
+        return passed[0]
 
     def _set_operation(self, node: exp.SetOperation, scope: _Scope) -> Result:
         left, right = self.query(node.left, scope), self.query(node.right, scope)
