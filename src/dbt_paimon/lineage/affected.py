@@ -59,8 +59,8 @@ class _Reader:
         """Whether the node may see a change: it sees another order of columns only by `*`, which its query shows."""
         if change.rows or change.columns:
             return True
-        by_star = self._opaque or self._query.result is None or (parent, ANY) in self._query.reads
-        return change.builds and bool(by_star)
+        result = self._query.result
+        return change.builds and (bool(self._opaque) or result is None or (parent, ANY) in result.reads)
 
     def _from_parent(self, parent: str, change: Change) -> Change:
         node = self._project.nodes[parent]

@@ -137,8 +137,8 @@ def of(project: Project, node_id: str, column: str, *, up: bool = True, down: bo
 def edges(project: Project) -> Iterator[Edge]:
     """Every edge of the models and snapshots of a project."""
     for node_id, node in project.nodes.items():
-        result = project.query(node_id).result
-        if result is not None and node["resource_type"] in _WITH_COLUMNS:
+        result = project.query(node_id).result if node["resource_type"] in _WITH_COLUMNS else None
+        if result is not None:
             for name, output in _outputs(project, result).items():
                 yield from (Edge(source, (node_id, name), VALUE) for source in sorted(output.values))
                 yield from (Edge(source, (node_id, name), ROW) for source in sorted(output.rows))

@@ -38,10 +38,6 @@ class Query:
     result: Result | None = None
     problem: str = ""
 
-    @property
-    def reads(self) -> frozenset[Field]:
-        return self.result.reads if self.result else frozenset()
-
 
 @dataclass(frozen=True)
 class Project:
