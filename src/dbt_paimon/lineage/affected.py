@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from dbt_paimon.lineage import changes, macros
-from dbt_paimon.lineage.changes import Change, Kind
-from dbt_paimon.lineage.project import Project, Query
-from dbt_paimon.lineage.queries import ANY, Field, Output, Result
+from dbt_paimon.lineage.changes import Change
+from dbt_paimon.lineage.project import Project
+from dbt_paimon.lineage.queries import ANY, Field, Result
 
 # Nodes that `dbt build` builds or tests.
 _BUILT = frozenset(("model", "seed", "snapshot", "test", "function"))
@@ -23,87 +23,83 @@ def affected(before: Project, after: Project, *, full_refresh: bool = False) -> 
         full_refresh: whether the build replaces whole tables; then an incremental model may get other rows.
     """
     found = {node_id: changes.own(before, after, node_id) for node_id in after.nodes}
-    if macros.changed_override(before, after):
-        reason = Change(Kind.BREAKING, rows=True, builds=True, reasons=("a macro that overrides dbt's has changed",))
-        found = {node_id: change.joined(reason) for node_id, change in found.items()}
-    hidden = {node_id: macros.opaque(after, node_id) for node_id in after.nodes if _is_built(after, node_id)}
-    waiting = True
-    while waiting:
-        waiting = False
-        for node_id, why in hidden.items():
-            change = found[node_id].joined(_from_parents(after, node_id, why, found))
-            if full_refresh and change.builds and after.nodes[node_id]["config"].get("materialized") == "incremental":
-                change = replace(change, rows=True)
-            waiting = waiting or change != found[node_id]
-            found[node_id] = change
-    return {node_id: found[node_id] for node_id in hidden if found[node_id].builds and not after.is_ephemeral(node_id)}
+    readers = [_Reader(after, node_id) for node_id, node in after.nodes.items() if node["resource_type"] in _BUILT]
+    earlier: dict[str, Change] = {}
+    while found != earlier:
+        earlier = dict(found)
+        for reader in readers:
+            found[reader.node_id] = reader.change(found, full_refresh=full_refresh)
+    built = [reader.node_id for reader in readers if found[reader.node_id].builds]
+    return {node_id: found[node_id] for node_id in built if not after.is_ephemeral(node_id)}
 
 
-def _is_built(project: Project, node_id: str) -> bool:
-    return project.nodes[node_id]["resource_type"] in _BUILT
+class _Reader:
+    """A node that `dbt build` builds or tests, and what it reads."""
+
+    def __init__(self, project: Project, node_id: str) -> None:
+        self.node_id = node_id
+        self._is_incremental = project.nodes[node_id]["config"].get("materialized") == "incremental"
+        self._project = project
+        self._query = project.query(node_id)
+        self._named = {name.partition("$")[0] for name in self._query.relations or ()}
+        self._parents = dict.fromkeys([*project.parents(node_id), *sorted(self._named)])
+        self._opaque = macros.opaque(project, node_id)
+        self._hidden = macros.hidden(project, node_id)
+
+    def change(self, found: Mapping[str, Change], *, full_refresh: bool) -> Change:
+        """How the node changes by itself and by the changes of what it reads."""
+        change = found[self.node_id]
+        for parent in self._parents:
+            if parent in found and self._may_see(parent, found[parent]):
+                change = change.joined(self._from_parent(parent, found[parent]))
+        other_rows = full_refresh and self._is_incremental and change.builds
+        return replace(change, rows=change.rows or other_rows)
+
+    def _may_see(self, parent: str, change: Change) -> bool:
+        """Whether the node may see a change: it sees another order of columns only by `*`, which its query shows."""
+        if change.rows or change.columns:
+            return True
+        result = self._query.result
+        return change.builds and (bool(self._opaque) or result is None or (parent, ANY) in result.reads)
+
+    def _from_parent(self, parent: str, change: Change) -> Change:
+        node = self._project.nodes[parent]
+        name, is_function = node["name"], node["resource_type"] == "function"
+        result = self._query.result
+        if self._opaque:
+            return Change.of_rows(f"it reads {name}, and {self._opaque}")
+        if self._query.relations is not None and parent not in self._named and not is_function:
+            may_read = Change.of_rows(f"{changes.IN_SOME_RUNS} may read {name}")
+            return Change() if self._hidden is None else may_read
+        if result is None:
+            return Change.of_rows(f"it reads {name}, and its columns cannot be resolved: {self._query.problem}")
+        if change.rows or is_function:
+            return Change.of_rows(f"{name} may have other rows")
+        return self._from_columns(name, parent, change.columns, result)
+
+    def _from_columns(self, name: str, parent: str, columns: frozenset[str], result: Result) -> Change:
+        """How the node changes by changed columns of one parent."""
+        changed: set[Field] = {(parent, column) for column in (*columns, ANY)}
+        if hit := result.rows & changed:
+            return Change.of_rows(f"{_shown(name, hit)} decides which rows it has")
+        # SQL that is not in the compiled query may read a column under its name or another.
+        read = [each for each in changes.named_in(self._hidden, result.inner) if result.inner[each].reads & changed]
+        if read := [*read, *sorted(columns & macros.words(self._hidden or ""))]:
+            return Change.of_rows(f"{changes.IN_SOME_RUNS} may read {read[0]}")
+        hits = _hits(result, parent, columns)
+        reasons = tuple(f"{column} is computed from {_shown(name, hit)}" for column, hit in hits.items())
+        own = Change(columns=frozenset(hits), builds=bool(hits), reasons=reasons)
+        return changes.narrowed(self._project, self.node_id, own)
 
 
-def _from_parents(project: Project, node_id: str, opaque: str, found: Mapping[str, Change]) -> Change:
-    """How a node changes by what it reads."""
-    query = project.query(node_id)
-    named = {name.partition("$")[0] for name in query.relations or ()}
-    parents = [name for name in dict.fromkeys([*project.parents(node_id), *sorted(named)]) if name in found]
-    parents = [name for name in parents if found[name].builds or found[name].rows or found[name].columns]
-    change = Change()
-    for parent in parents:
-        if not _reaches(found[parent], parent, query, unclear=bool(opaque) or query.result is None):
-            continue
-        change = change.joined(_from_parent(project, node_id, parent, opaque, found[parent], named))
-    return change
+def _hits(result: Result, parent: str, columns: frozenset[str]) -> dict[str, frozenset[Field]]:
+    """The columns that read changed columns of a parent, with what they read."""
+    changed = {(parent, column) for column in (*columns, ANY)}
+    reads = {column: output.reads & changed for column, output in result.columns.items()}
+    if result.star == parent:
+        reads |= {column: frozenset({(parent, column)}) for column in columns}
+    return {column: hit for column, hit in sorted(reads.items()) if hit}
 
 
-def _reaches(change: Change, parent: str, query: Query, *, unclear: bool) -> bool:
-    """Whether a reader may see a change: it sees another order of columns only by `*`, which its query shows."""
-    return change.rows or bool(change.columns) or (change.builds and (unclear or (parent, ANY) in query.reads))
-
-
-def _from_parent(project: Project, node_id: str, parent: str, opaque: str, change: Change, named: set[str]) -> Change:
-    name = project.nodes[parent]["name"]
-    query = project.query(node_id)
-    is_function = project.nodes[parent]["resource_type"] == "function"
-    if opaque and (parent != node_id or parent in named):
-        return _rows(f"it reads {name}, and {opaque}")
-    hidden = macros.hidden(project, node_id)
-    if query.relations is not None and parent not in named and not is_function:
-        return Change() if hidden is None else _rows(f"{changes.IN_SOME_RUNS} may read {name}")
-    if query.result is None:
-        return _rows(f"it reads {name}, and its columns cannot be resolved: {query.problem}")
-    if change.rows or is_function:
-        return _rows(f"{name} may have other rows")
-    changed: set[Field] = {(parent, column) for column in change.columns} | {(parent, ANY)}
-    if hit := sorted(query.result.rows & changed):
-        return _rows(f"{_shown(name, hit)} decides which rows it has")
-    if hidden is not None and (reason := _hidden_hit(hidden, query.result, change, changed)):
-        return _rows(reason)
-    columns = dict(_hit_columns(query.result.columns, changed))
-    if query.result.star == parent:
-        columns |= {column: {(parent, column)} for column in change.columns}
-    reasons = [f"{column} is computed from {_shown(name, sorted(hit))}" for column, hit in sorted(columns.items())]
-    own = Change(columns=frozenset(columns), builds=bool(columns), reasons=tuple(reasons))
-    return changes.narrowed(project, node_id, own)
-
-
-def _hidden_hit(hidden: str, result: Result, change: Change, changed: set[Field]) -> str:
-    """Whether SQL that is not in the compiled query may read a changed column, under its name or another."""
-    read = [name for name in changes.named_in(hidden, result.inner) if result.inner[name].reads & changed]
-    read += sorted(change.columns & macros.words(hidden))
-    return f"{changes.IN_SOME_RUNS} may read {read[0]}" if read else ""
-
-
-def _rows(reason: str) -> Change:
-    return Change(rows=True, builds=True, reasons=(reason,))
-
-
-def _hit_columns(columns: Mapping[str, Output], changed: set[Field]) -> Iterator[tuple[str, set[Field]]]:
-    for name, output in columns.items():
-        if hit := set(output.reads & changed):
-            yield name, hit
-
-
-def _shown(name: str, fields: list[Field]) -> str:
-    return ", ".join(f"{name}.{column}" if column != ANY else name for _, column in fields)
+def _shown(name: str, fields: Iterable[Field]) -> str:
+    return ", ".join(f"{name}.{column}" if column != ANY else name for _, column in sorted(fields))

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Final
 
 from dbt_paimon.lineage import macros, parsing
 from dbt_paimon.lineage.parsing import Unresolved
-from dbt_paimon.lineage.project import Project, Query, name_parts
+from dbt_paimon.lineage.project import Project
 from dbt_paimon.lineage.queries import Output, Result
 
 # Config keys that say nothing about a table.
 _IRRELEVANT: Final = frozenset("tags meta docs group access enabled packages static_analysis".split())
 # Strategies that give the same table if they run twice on the same rows.
 _REPEATABLE: Final = frozenset(("upsert", "merge", "partial_update", "insert_overwrite", "delete+insert"))
+# Materializations that may change a column of a table alone.
+_OF_COLUMNS: Final = frozenset(("ephemeral", "incremental", "materialized_view", "table", "test", "view"))
 
 IN_SOME_RUNS: Final = "SQL that only first or only later runs have"
 
@@ -27,9 +29,6 @@ class Kind(str, Enum):
     ADDITIVE = "additive"
     BREAKING = "breaking"
     NEW = "new"
-
-    def __str__(self) -> str:
-        return self.value
 
 
 @dataclass(frozen=True)
@@ -57,53 +56,57 @@ class Change:
         columns = self.columns | other.columns
         return Change(kind, columns, self.rows or other.rows, self.builds or other.builds, reasons)
 
+    @classmethod
+    def of_rows(cls, reason: str, kind: Kind = Kind.NOTHING) -> Change:
+        """A change of all rows."""
+        return cls(kind, rows=True, builds=True, reasons=(reason,))
 
-def _rows(reason: str, kind: Kind = Kind.BREAKING) -> Change:
-    return Change(kind, rows=True, builds=True, reasons=(reason,))
+
+def _breaking(reason: str) -> Change:
+    return Change.of_rows(reason, Kind.BREAKING)
 
 
 def own(before: Project, after: Project, node_id: str) -> Change:
     """How a node differs by its own query and config from the earlier manifest."""
     node, old = after.nodes[node_id], before.nodes.get(node_id)
     if old is None:
-        return _rows("it is new", Kind.NEW)
-    for reason in _differences(before, after, node_id):
-        return _rows(reason)
-    if node["resource_type"] in ("seed", "source"):
-        change = Change()
-    elif node["resource_type"] == "function" or node.get("language", "sql") != "sql":
-        same = old.get("raw_code") == node.get("raw_code")
-        change = Change() if same else _rows("its code has changed")
-    else:
-        change = of_queries(before, after, node_id)
-    change = narrowed(after, node_id, change)
+        return Change.of_rows("it is new", Kind.NEW)
+    if reason := _difference(before, after, node_id):
+        return _breaking(reason)
+    change = narrowed(after, node_id, _of_code(before, after, node_id))
     if not change.builds and _descriptions(old) != _descriptions(node):
         return replace(change, builds=True, reasons=("its description has changed",))
     return change
+
+
+def _of_code(before: Project, after: Project, node_id: str) -> Change:
+    node, old = after.nodes[node_id], before.nodes[node_id]
+    if node["resource_type"] in ("seed", "source"):
+        return Change()
+    if node["resource_type"] == "function" or node.get("language", "sql") != "sql":
+        return Change() if old.get("raw_code") == node.get("raw_code") else _breaking("its code has changed")
+    return of_queries(before, after, node_id)
 
 
 def narrowed(project: Project, node_id: str, change: Change) -> Change:
     """A change of a node's query as a change of its table, whose other columns and rows may follow the changed ones."""
     if change.rows or not change.columns:
         return change
-    node = project.nodes[node_id]
-    config = node["config"]
+    config = project.nodes[node_id]["config"]
     kind = config.get("materialized")
-    reason = ""
-    words = macros.config_words(config)
-    if kind == "snapshot":
-        reason = "a snapshot adds rows for changed ones"
-    elif named := sorted(change.columns & words):
-        reason = f"its config names {named[0]}"
-    elif any(config.get(key) for key in ("pre-hook", "post-hook", "pre_hook", "post_hook")):
-        reason = "its hooks may use the changed columns"
-    elif kind == "incremental":
-        reason = _not_repeatable(project, node_id, change)
-    elif kind not in ("table", "view", "materialized_view", "ephemeral", "test"):
-        reason = f"its materialization is {kind}"
-    return (
-        replace(change, rows=True, reasons=(*change.reasons, f"all of it may change: {reason}")) if reason else change
+    named = sorted(change.columns & macros.config_words(config))
+    reasons = (
+        (kind == "snapshot", "a snapshot adds rows for changed ones"),
+        (named, f"its config names {', '.join(named)}"),
+        (macros.has_hooks(config), "its hooks may use the changed columns"),
+        (kind not in _OF_COLUMNS, f"its materialization is {kind}"),
     )
+    reason = next((reason for applies, reason in reasons if applies), "")
+    if not reason and kind == "incremental":
+        reason = _not_repeatable(project, node_id, change)
+    if not reason:
+        return change
+    return replace(change, rows=True, reasons=(*change.reasons, f"all of it may change: {reason}"))
 
 
 def _not_repeatable(project: Project, node_id: str, change: Change) -> str:
@@ -123,53 +126,40 @@ def _not_repeatable(project: Project, node_id: str, change: Change) -> str:
 # -- config ----------------------------------------------------------------------------------------------------------
 
 
-def _differences(before: Project, after: Project, node_id: str) -> Iterator[str]:
-    """What else than the query differs, and may change rows."""
+def _difference(before: Project, after: Project, node_id: str) -> str:
+    """What else than the query differs, and may change rows; '' if nothing does."""
     node, old = after.nodes[node_id], before.nodes[node_id]
-    mine, theirs = ({k: v for k, v in each["config"].items() if k not in _IRRELEVANT} for each in (node, old))
-    if changed := sorted(key for key in {*mine, *theirs} if mine.get(key) != theirs.get(key)):
-        yield f"its config has changed: {', '.join(changed)}"
-    if node["resource_type"] == "seed" and _checksum(node) != _checksum(old):
-        yield "its file has changed"
-    if node["resource_type"] == "seed" and _checksum(node).startswith("path"):
-        yield "its file is too large for dbt to compare"
-    if _constraints(node) != _constraints(old):
-        yield "its data types or constraints have changed"
-    if name_change := _renamed(before, after, node_id):
-        yield name_change
-    if node["resource_type"] in ("source", "function"):
-        return
-    if macro := macros.changed_macro(before, after, node_id):
-        yield f"{macro} has changed, which runs with it"
+    is_seed = node["resource_type"] == "seed"
+    changed = [key for key in {**old["config"], **node["config"]} if old["config"].get(key) != node["config"].get(key)]
+    keys = sorted({*changed} - _IRRELEVANT)
+    macro = macros.changed_macro(before, after, node_id)
+    reasons = (
+        (keys, f"its config has changed: {', '.join(keys)}"),
+        (is_seed and _checksum(node) != _checksum(old), "its file has changed"),
+        (is_seed and _checksum(node).startswith("path"), "its file is too large for dbt to compare"),
+        (before.overrides != after.overrides, "a macro that overrides dbt's has changed"),
+        (_constraints(node) != _constraints(old), "its data types or constraints have changed"),
+        (_is_renamed(before, after, node_id), "its table has another name"),
+        (macro, f"{macro} has changed, which runs with it"),
+    )
+    return next((reason for applies, reason in reasons if applies), "")
 
 
 def _checksum(node: Mapping[str, Any]) -> str:
     return " ".join(map(str, (node.get("checksum") or {}).values()))
 
 
-def _renamed(before: Project, after: Project, node_id: str) -> str:
-    """A reason if the node's relation has another name, although the target is the same."""
-    old, new = (_relation(project, node_id) for project in (before, after))
-    if old == new:
-        return ""
+def _is_renamed(before: Project, after: Project, node_id: str) -> bool:
+    """Whether the node's relation has another name, although the target is the same."""
+    if before.names.get(node_id) == after.names.get(node_id):
+        return False
     if after.nodes[node_id]["resource_type"] == "source":
         parts = ("identifier", "unrendered_database", "unrendered_schema")
         one, other = ([each.nodes[node_id].get(part) for part in parts] for each in (before, after))
-        return "" if one == other and any("{" in str(part) for part in one) else "it is another table"
+        return one != other or not any("{" in str(part) for part in one)
     # In another target, as that of a pull request, every model has another name.
-    return "its table has another name" if _share_a_target(before, after) else ""
-
-
-def _share_a_target(before: Project, after: Project) -> bool:
-    return any(
-        _relation(before, node_id) == _relation(after, node_id) != ()
-        for node_id, node in after.nodes.items()
-        if node["resource_type"] != "source" and node_id in before.nodes
-    )
-
-
-def _relation(project: Project, node_id: str) -> tuple[str, ...]:
-    return name_parts(project.nodes[node_id].get("relation_name") or "")
+    same = before.names.items() & after.names.items()
+    return any(after.nodes[each]["resource_type"] != "source" for each, _ in same)
 
 
 def _constraints(node: Mapping[str, Any]) -> Any:
@@ -197,75 +187,72 @@ def of_queries(before: Project, after: Project, node_id: str) -> Change:
     """How a node's query differs, with relations compared by the nodes that they belong to."""
     texts = [project.nodes[node_id].get("compiled_code") or "" for project in (before, after)]
     if not texts[0]:
-        return _rows("the earlier manifest has no compiled code of it")
-    old, new = before.query(node_id), after.query(node_id)
-    if old.result is None or new.result is None:
-        return _of_texts(before, after, texts, new if new.result is None else old)
-    if reason := _hidden_difference(before, after, node_id) or _other_case(*texts):
-        return _rows(reason)
-    return compared(old.result, new.result)
-
-
-def _hidden_difference(before: Project, after: Project, node_id: str) -> str:
-    """What differs in the SQL that only first or only later runs have, or in columns that it names."""
-    one, other = (macros.hidden(project, node_id) for project in (before, after))
-    if one != other:
-        return f"{IN_SOME_RUNS} has changed"
+        return _breaking("the earlier manifest has no compiled code of it")
     old, new = before.query(node_id).result, after.query(node_id).result
-    if one is None or old is None or new is None:
-        return ""
-    return next(
-        (
-            f"{IN_SOME_RUNS} may read {name}"
-            for name in named_in(one, old.inner)
-            if _text(old, name) != _text(new, name)
-        ),
-        "",
-    )
+    if old is None or new is None:
+        return _of_texts(before, after, texts, after.query(node_id).problem or before.query(node_id).problem)
+    hidden = macros.hidden(before, node_id)
+    if hidden != macros.hidden(after, node_id):
+        return _breaking(f"{IN_SOME_RUNS} has changed")
+    if reason := _hidden_difference(hidden, old, new) or _other_case(*texts):
+        return _breaking(reason)
+    return compared(old, new)
+
+
+def _hidden_difference(hidden: str | None, old: Result, new: Result) -> str:
+    """What differs in the columns that SQL of some runs names."""
+    before, after = _texts(old.inner), _texts(new.inner)
+    differing = [name for name in named_in(hidden, old.inner) if before[name] != after.get(name)]
+    return f"{IN_SOME_RUNS} may read {differing[0]}" if differing else ""
 
 
 def _other_case(one: str, other: str) -> str:
     """A reason if columns or fields have the same names in another case, which Spark writes into the table."""
     old, new = parsing.names(one), parsing.names(other)
-    found = sorted(name for name in new if name in old and old[name] != new[name])
+    common = {name.lower() for name in old} & {name.lower() for name in new}
+    found = sorted({name.lower() for name in old ^ new} & common)
     return f"another case of {', '.join(found)}" if found else ""
 
 
-def named_in(hidden: str, inner: Mapping[str, Output]) -> list[str]:
+def named_in(hidden: str | None, inner: Mapping[str, Output]) -> list[str]:
     """The columns that the hidden SQL of a model names; all that its query has if that is not clear."""
-    words = macros.words(hidden)
+    words = macros.words(hidden or "")
     return [name for name in inner if name in words or not words.isdisjoint(("*", "~"))]
 
 
-def _text(result: Result, name: str) -> str:
-    return result.inner[name].text if name in result.inner else ""
-
-
-def _of_texts(before: Project, after: Project, texts: list[str], unresolved: Query) -> Change:
+def _of_texts(before: Project, after: Project, texts: list[str], problem: str) -> Change:
     """For queries that cannot be followed: no change if they are the same but for names, comments and format."""
     try:
         same = parsing.plain(texts[0], before.node_of) == parsing.plain(texts[1], after.node_of)
     except Unresolved:
         same = texts[0] == texts[1]
-    return Change() if same else _rows(f"its query has changed, and cannot be resolved: {unresolved.problem}")
+    return Change() if same else _breaking(f"its query has changed, and cannot be resolved: {problem}")
 
 
 def compared(old: Result, new: Result) -> Change:
     """How the result of a query differs."""
     if old.text != new.text or old.star != new.star:
-        return _rows("its query has other rows")
-    added = new.columns.keys() - old.columns.keys()
-    lost = old.columns.keys() - new.columns.keys()
-    common = [name for name in new.columns if name in old.columns]
-    changed = {name for name in common if old.columns[name].text != new.columns[name].text}
-    reordered = common != [name for name in old.columns if name in new.columns]
-    reasons = [
-        *([f"another expression: {', '.join(sorted(changed))}"] if changed else []),
-        *([f"lost columns: {', '.join(sorted(lost))}"] if lost else []),
-        *([f"new columns: {', '.join(sorted(added))}"] if added else []),
-        *(["another order of columns"] if reordered else []),
-    ]
-    if not reasons:
+        return _breaking("its query has other rows")
+    before, after = _texts(old.columns), _texts(new.columns)
+    changed = {name for name, text in after.items() if before.get(name, text) != text}
+    lost, added = before.keys() - after.keys(), after.keys() - before.keys()
+    reordered = _common(before, after) != _common(after, before)
+    reasons = (
+        (changed, f"another expression: {', '.join(sorted(changed))}"),
+        (lost, f"lost columns: {', '.join(sorted(lost))}"),
+        (added, f"new columns: {', '.join(sorted(added))}"),
+        (reordered, "another order of columns"),
+    )
+    found = tuple(reason for applies, reason in reasons if applies)
+    if not found:
         return Change()
-    kind = Kind.BREAKING if changed or lost or reordered else Kind.ADDITIVE
-    return Change(kind, frozenset(added | lost | changed), builds=True, reasons=tuple(reasons))
+    kind = Kind.BREAKING if changed | lost or reordered else Kind.ADDITIVE
+    return Change(kind, frozenset(changed | lost | added), builds=True, reasons=found)
+
+
+def _texts(columns: Mapping[str, Output]) -> dict[str, str]:
+    return {name: output.text for name, output in columns.items()}
+
+
+def _common(names: Iterable[str], others: Mapping[str, str]) -> list[str]:
+    return [name for name in names if name in others]

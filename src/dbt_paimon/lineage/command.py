@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,7 +16,7 @@ from dbt_paimon import selected_nodes
 from dbt_paimon.lineage import changes, edges, macros
 from dbt_paimon.lineage.affected import affected
 from dbt_paimon.lineage.changes import Change, Kind
-from dbt_paimon.lineage.project import FOREIGN, Project, documented_columns
+from dbt_paimon.lineage.project import Project, documented_columns
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.impl import PaimonAdapter
@@ -62,7 +61,7 @@ def _selector(node: Mapping[str, Any]) -> str:
 
 def _lines(project: Project, node_id: str, change: Change) -> list[str]:
     node = project.nodes[node_id]
-    what = {Kind.NOTHING: "affected"}.get(change.kind, str(change.kind))
+    what = "affected" if change.kind is Kind.NOTHING else change.kind.value
     where = "all rows" if change.rows else ", ".join(sorted(change.columns)) or "no rows"
     return [f"{node['resource_type']} {node['name']}: {what} ({where})", *(f"  {each}" for each in change.reasons)]
 
@@ -71,10 +70,8 @@ def _json(project: Project, node_id: str, change: Change) -> str:
     node = project.nodes[node_id]
     return json.dumps(
         {
-            "unique_id": node["unique_id"],
-            "name": node["name"],
-            "resource_type": node["resource_type"],
-            "change": str(change.kind),
+            **{key: node[key] for key in ("unique_id", "name", "resource_type")},
+            "change": change.kind.value,
             "rows": change.rows,
             "columns": sorted(change.columns),
             "reasons": list(change.reasons),
@@ -129,7 +126,7 @@ def _project(arguments: Sequence[str], before: Mapping[str, Any] | None = None) 
         manifest["nodes"][result.node.unique_id]["compiled_code"] = result.value
     documented = documented_columns([*manifest["sources"].values(), *manifest["nodes"].values()])
     unknown = _unknown([Project(each) for each in (manifest, before) if each])
-    given = _columns(adapters[0], manifest, unknown) if adapters and unknown else {}
+    given = _columns(adapters[0], Project(manifest), unknown) if adapters and unknown else {}
     order = {result.node.unique_id.lower(): at for at, result in enumerate(found)}
     return Project(manifest, {**({} if before else documented), **given}), order
 
@@ -139,54 +136,49 @@ def _in_the_mode_of(before: Project, project: Project, arguments: Sequence[str])
 
     In the schema of a pull request an incremental model has no table yet, so its query is that of a first run.
     """
-    nodes = dict(project.manifest["nodes"])
-    differing = [
-        node_id
-        for node_id, node in project.nodes.items()
-        if node["config"].get("materialized") == "incremental"
-        and macros.hidden(project, node_id) is not None
-        and node_id in before.nodes
-        and changes.own(before, project, node_id).rows
-    ]
-    if not differing:
-        return project
-    selected = ["--select", *(_selector(project.nodes[node_id]) for node_id in differing)]
     for is_later in (True, False):
-        with _forced_mode(is_later) as force:
-            results = selected_nodes.for_each(
-                lambda _, node: str(node.get("compiled_code") or ""),
-                [*arguments, *selected],
-                compiled=True,
-                resources=("model",),
-                on_begin=force,
-            )
-        for result in results:
-            name = result.node.unique_id
-            other = {**nodes[name], "compiled_code": result.value}
-            tried = Project({**project.manifest, "nodes": {**nodes, name: other}}, project.given)
-            if not changes.own(before, tried, name.lower()).rows:
-                nodes[name] = other
-    return Project({**project.manifest, "nodes": nodes}, project.given)
+        differing = [node_id for node_id in before.nodes if _depends_on_mode(before, project, node_id)]
+        for name, sql in _compiled(project, differing, arguments, is_later).items():
+            nodes = project.manifest["nodes"]
+            other = {**project.manifest, "nodes": {**nodes, name: {**nodes[name], "compiled_code": sql}}}
+            tried = Project(other, project.given)
+            project = project if changes.own(before, tried, name.lower()).rows else tried
+    return project
 
 
-@contextmanager
-def _forced_mode(is_later: bool) -> Iterator[Callable[[Any], None]]:
-    """A function that makes `is_incremental()` return a constant in a task of dbt; undone at the end."""
+def _depends_on_mode(before: Project, project: Project, node_id: str) -> bool:
+    """Whether a node differs from the earlier one, and its query for a first run from that for a later one."""
+    node = project.nodes.get(node_id, {"config": {}})
+    if node["config"].get("materialized") != "incremental" or macros.hidden(project, node_id) is None:
+        return False
+    return changes.own(before, project, node_id).rows
+
+
+def _compiled(project: Project, ids: Sequence[str], arguments: Sequence[str], is_later: bool) -> dict[str, str]:
+    """The queries of these models for a first or a later run: `is_incremental()` returns a constant meanwhile."""
     replaced: list[tuple[Any, str]] = []
 
     def force(task: Any) -> None:
         for macro in task.manifest.macros.values():
             if macro.name == "is_incremental" and macro.package_name in OURS:
                 replaced.append((macro, macro.macro_sql))
-                macro.macro_sql = (
-                    f"{{% macro is_incremental() %}}{{% do return({str(is_later).lower()}) %}}{{% endmacro %}}"
-                )
+                macro.macro_sql = f"{{% macro is_incremental() %}}{{% do return({is_later}) %}}{{% endmacro %}}"
 
+    if not ids:
+        return {}
+    selected = ["--select", *(_selector(project.nodes[node_id]) for node_id in ids)]
     try:
-        yield force
+        results = selected_nodes.for_each(
+            lambda _, node: str(node.get("compiled_code") or ""),
+            [*arguments, *selected],
+            compiled=True,
+            resources=("model",),
+            on_begin=force,
+        )
     finally:
         for macro, text in replaced:
             macro.macro_sql = text
+    return {result.node.unique_id: result.value or "" for result in results}
 
 
 def _as_json(manifest: Any) -> dict[str, Any]:
@@ -206,15 +198,12 @@ def _unknown(projects: Sequence[Project]) -> set[str]:
     return {name for name in needed if not any(project.columns(name) for project in projects)}
 
 
-def _columns(adapter: PaimonAdapter, manifest: Mapping[str, Any], names: set[str]) -> dict[str, tuple[str, ...]]:
+def _columns(adapter: PaimonAdapter, project: Project, names: set[str]) -> dict[str, tuple[str, ...]]:
     """The columns of relations in Spark, by id; relations that do not exist, and files, are left out."""
-    nodes = {key.lower(): node for key, node in {**manifest["nodes"], **manifest["sources"]}.items()}
     found: dict[str, tuple[str, ...]] = {}
     with adapter.connection_named("lineage"):
-        for name in sorted(names):
-            node = nodes.get(name)
-            if node is None or name.startswith(FOREIGN):
-                continue
+        for name in sorted(names & project.nodes.keys()):
+            node = project.nodes[name]
             try:
                 relation = adapter.get_relation(
                     node["database"], node["schema"], node.get("identifier") or node["alias"]

@@ -4,61 +4,72 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from types import SimpleNamespace
 from typing import Any, Final
 
 from dbt.adapters.paimon.overrides import OURS
 from dbt.adapters.paimon.spec.strategies import STRATEGIES
-from dbt.adapters.paimon.unchanged import nodes
 from dbt_paimon.lineage.project import Project
 
 # Materializations whose rows are those of the node's query, and which need no other query.
 _OF_QUERY: Final = frozenset(("ephemeral", "incremental", "materialized_view", "snapshot", "table", "test", "view"))
+# Config keys that name no columns.
+_SAYS_NOTHING: Final = ("meta", "docs", "tags", "group")
 _HOOKS: Final = ("pre-hook", "pre_hook", "post-hook", "post_hook")
 _SNAPSHOT_STRATEGIES: Final = ("check", "timestamp")
-# Names by which Jinja reads tables, or depends on what a run selects. `adapter.dispatch` only finds a macro.
+# Names by which Jinja reads tables, or depends on what a run selects. `adapter.dispatch('name')` only finds a macro.
 _READS: Final = re.compile(
     r"\b(run_query|statement|load_result|load_relation|load_cached_relation|context|builtins|flags|selected_resources|"
-    r"invocation_args_dict|adapter(?!\s*\.\s*dispatch\b))\b"
+    r"invocation_args_dict|adapter(?!\s*\.\s*dispatch\s*\(\s*(?:macro_name\s*=\s*)?['\"]))\b"
 )
-_DISPATCH_BY_NAME: Final = re.compile(r"adapter\s*\.\s*dispatch\s*\(\s*(?:macro_name\s*=\s*)?['\"]")
-_DISPATCH: Final = re.compile(r"adapter\s*\.\s*dispatch\s*\(")
 _MODE: Final = re.compile(r"\b(is_incremental|should_full_refresh)\b")
 # Macros of dbt that a node's mode depends on; they read nothing else.
 _OF_MODE: Final = frozenset(("is_incremental", "should_full_refresh"))
-_TAG: Final = re.compile(r"\{#.*?#\}|\{\{.*?\}\}|\{%.*?%\}", re.DOTALL)
-_IF: Final = re.compile(r"\{%-?\s*(el)?if\b")
-_END_IF: Final = re.compile(r"\{%-?\s*endif\b")
-_DEFINES: Final = re.compile(r"\{%-?\s*(macro|endmacro)\b")
+_COMMENT: Final = re.compile(r"\{#.*?#\}", re.DOTALL)
+_INNERMOST_IF: Final = re.compile(
+    r"\{%[-+]?\s*if\b((?:(?!\{%[-+]?\s*(?:if|endif)\b).)*)\{%[-+]?\s*endif\b.*?%\}", re.DOTALL
+)
 _WORD: Final = re.compile(r"\w+|[*~]")
 
 
 def opaque(project: Project, node_id: str) -> str:
     """Why a node may read more than its compiled query shows; '' if it reads nothing else."""
     node = project.nodes[node_id]
-    config = node["config"]
-    kind = str(config.get("materialized"))
-    if node.get("language", "sql") != "sql":
-        return "it is a Python model"
     if node["resource_type"] == "seed":
         return ""
-    if kind not in _OF_QUERY:
+    config = node["config"]
+    kind = config.get("materialized")
+    reasons = (
+        (node.get("language", "sql") != "sql", "it is a Python model"),
+        (kind == "streaming", "its materialization is streaming"),
+        (kind == "incremental" and _strategy(config) == "microbatch", "its strategy is microbatch"),
+        (has_hooks(config), "it has hooks"),
+        (config.get("sql_header"), "it has a sql_header"),
+    )
+    calls = ((_READS.search(text), name) for name, text in _jinja(project, node))
+    found = [_own_code(config), *(reason for applies, reason in reasons if applies)]
+    found += [f"{name} calls {call[1]}, which may query" for call, name in calls if call]
+    return next(filter(None, found), "")
+
+
+def _own_code(config: Mapping[str, Any]) -> str:
+    """Why macros of the project write the node: a materialization or strategy of its own; '' if they do not."""
+    kind = config.get("materialized")
+    if kind not in {*_OF_QUERY, "seed", "streaming"}:
         return f"its materialization is {kind}"
-    strategy = str(config.get("incremental_strategy") or "upsert")
-    if kind == "incremental" and (strategy not in STRATEGIES or strategy == "microbatch"):
-        return f"its strategy is {strategy}"
+    if kind == "incremental" and _strategy(config) not in STRATEGIES:
+        return f"its strategy is {_strategy(config)}"
     if kind == "snapshot" and config.get("strategy") not in _SNAPSHOT_STRATEGIES:
         return f"its strategy is {config.get('strategy')}"
-    if any(config.get(key) for key in _HOOKS):
-        return "it has hooks"
-    if config.get("sql_header"):
-        return "it has a sql_header"
-    for name, text in _jinja(project, node):
-        if found := _READS.search(text):
-            return f"{name} calls {found[1]}, which may query"
-        if len(_DISPATCH.findall(text)) > len(_DISPATCH_BY_NAME.findall(text)):
-            return f"{name} calls a macro by a name that is computed"
     return ""
+
+
+def _strategy(config: Mapping[str, Any]) -> str:
+    return str(config.get("incremental_strategy") or "upsert")
+
+
+def has_hooks(config: Mapping[str, Any]) -> bool:
+    """Whether a node has hooks."""
+    return any(config.get(key) for key in _HOOKS)
 
 
 def hidden(project: Project, node_id: str) -> str | None:
@@ -67,20 +78,20 @@ def hidden(project: Project, node_id: str) -> str | None:
     None if the compiled query is the same in every run.
     """
     # The macros of dbt and the adapter name no columns of a project.
-    jinja = [(name.rpartition(" ")[2], text) for name, text in _jinja(project, project.nodes[node_id], without=OURS)]
+    jinja = list(_jinja(project, project.nodes[node_id], without=OURS))
     if not any(_MODE.search(text) for _, text in jinja):
         return None
     found = [_of_mode(text) for _, text in jinja]
     if None in found:
-        return "\n".join(sorted(text for _, text in jinja))
-    waiting = [text for text in found if text]
-    texts = dict(jinja[1:])
-    parts: list[str] = []
+        found = [text for _, text in jinja]
+    parts = dict.fromkeys(filter(None, found))
+    waiting = list(parts)
     while waiting:
-        parts.append(waiting.pop())
-        called = words(parts[-1])
+        called = words(waiting.pop())
         # A macro that is called there is hidden as a whole.
-        waiting += [texts.pop(name) for name in list(texts) if name.lower() in called]
+        more = [text for name, text in jinja if name.rpartition(" ")[2].lower() in called and text not in parts]
+        parts |= dict.fromkeys(more)
+        waiting += more
     # dbt lists the macros of a node in any order.
     return "\n".join(sorted(parts))
 
@@ -95,22 +106,20 @@ def config_words(config: Mapping[str, Any]) -> frozenset[str]:
 
     The members of a sequence group are left out: a value of theirs changes no other.
     """
-    found: set[str] = set()
+    return words(" ".join(_strings({key: value for key, value in config.items() if key not in _SAYS_NOTHING})))
 
-    def walk(value: Any) -> None:
-        if isinstance(value, Mapping):
-            for key, inner in value.items():
-                walk(str(key))
-                if key != "sequence_group":
-                    walk(inner)
-        elif isinstance(value, (list, tuple)):
-            for inner in value:
-                walk(inner)
-        elif isinstance(value, str):
-            found.update(words(value))
 
-    walk({key: value for key, value in config.items() if key not in ("meta", "docs", "tags", "group")})
-    return frozenset(found)
+def _strings(value: Any) -> Iterator[str]:
+    """The keys and strings in a config."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield str(key)
+            yield from _strings(inner if key != "sequence_group" else ())
+    elif isinstance(value, (list, tuple)):
+        for inner in value:
+            yield from _strings(inner)
+    elif isinstance(value, str):
+        yield value
 
 
 def changed_macro(before: Project, after: Project, node_id: str) -> str:
@@ -120,29 +129,22 @@ def changed_macro(before: Project, after: Project, node_id: str) -> str:
     """
     node = after.nodes[node_id]
     config = node["config"]
-    own_materialization = config.get("materialized") not in {*_OF_QUERY, "seed", "streaming"}
-    own_strategy = str(config.get("incremental_strategy") or "upsert") not in STRATEGIES
-    custom = own_materialization or own_strategy or bool(config.get("strategy") not in {*_SNAPSHOT_STRATEGIES, None})
-    if not custom and not any(config.get(key) for key in (*_HOOKS, "sql_header")):
+    if node["resource_type"] in ("source", "function"):
         return ""
-    reached = set(after.manifest["macros"]) if custom else set(_reached(after, node))
-    return next((name for name in sorted(reached) if _is_changed(before, after, name)), "")
+    if _own_code(config):
+        reached = set(after.manifest["macros"])
+    elif has_hooks(config) or config.get("sql_header"):
+        reached = set(_reached(after, node))
+    else:
+        return ""
+    earlier, later = before.manifest["macros"], after.manifest["macros"]
+    own = [name for name in sorted(reached) if later.get(name, {}).get("package_name") not in OURS]
+    changed = (name for name in own if _text(earlier, name) != _text(later, name))
+    return next(changed, "")
 
 
-def changed_override(before: Project, after: Project) -> bool:
-    """Whether a macro that overrides one of dbt or the adapter has changed: it may run with every node."""
-    one, other = (
-        nodes.overrides(SimpleNamespace(**macro) for macro in project.manifest["macros"].values())
-        for project in (before, after)
-    )
-    return one != other
-
-
-def _is_changed(before: Project, after: Project, name: str) -> bool:
-    macro = after.manifest["macros"].get(name, {})
-    if macro.get("package_name") in OURS:
-        return False
-    return bool(before.manifest["macros"].get(name, {}).get("macro_sql") != macro.get("macro_sql"))
+def _text(macros: Mapping[str, Any], name: str) -> str:
+    return str(macros.get(name, {}).get("macro_sql"))
 
 
 def _jinja(project: Project, node: Mapping[str, Any], *, without: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
@@ -167,41 +169,34 @@ def _reached(project: Project, node: Mapping[str, Any]) -> list[str]:
     """
     every = project.manifest["macros"]
     by_name = {macro["name"]: key for key, macro in every.items() if macro["package_name"] not in OURS}
-
-    def called(depends_on: Mapping[str, Any], text: str) -> list[str]:
-        return [*depends_on.get("macros", ()), *(by_name[word] for word in _WORD.findall(text) if word in by_name)]
-
     found: dict[str, None] = {}
-    waiting = called(node.get("depends_on", {}), node.get("raw_code") or "")
+    waiting = [node]
     while waiting:
-        name = waiting.pop()
-        macro = every.get(name, {})
-        if name not in found:
-            found[name] = None
-            if macro.get("name") not in _OF_MODE:
-                own = "" if macro.get("package_name") in OURS else macro.get("macro_sql") or ""
-                waiting += called(macro.get("depends_on", {}), own)
+        more = [name for name in _called(waiting.pop(), by_name) if name not in found]
+        found |= dict.fromkeys(more)
+        waiting += [every[name] for name in more if name in every and every[name]["name"] not in _OF_MODE]
     return list(found)
+
+
+def _called(caller: Mapping[str, Any], by_name: Mapping[str, str]) -> list[str]:
+    """The macros that a node or a macro calls; `by_name` has those of the project."""
+    text = caller.get("raw_code") or caller.get("macro_sql") or ""
+    named = [] if caller.get("package_name") in OURS else _WORD.findall(text)
+    return [*caller.get("depends_on", {}).get("macros", ()), *(by_name[word] for word in named if word in by_name)]
 
 
 def _of_mode(text: str) -> str | None:
     """What stands between `{% if is_incremental() %}` and `{% endif %}`; None if the mode is asked in another way."""
-    parts: list[str] = []
-    # For each open `if`, whether it asks for the mode.
-    opened: list[bool] = []
-    at = 0
-    for tag in _TAG.finditer(text):
-        asks = bool(_MODE.search(tag[0])) and not tag[0].startswith("{#")
-        if any(opened):
-            parts.append(text[at : tag.start()] + tag[0])
-        at = tag.end()
-        branch = _IF.match(tag[0])
-        if asks and not branch and not _DEFINES.match(tag[0]):
-            return None
-        if branch and not branch[1]:
-            opened.append(asks)
-        elif branch and opened:
-            opened[-1] = opened[-1] or asks
-        elif _END_IF.match(tag[0]) and opened:
-            opened.pop()
-    return " ".join(parts)
+    found: list[str] = []
+
+    def cut(branches: re.Match[str]) -> str:
+        condition, _, body = branches[1].partition("%}")
+        if _MODE.search(condition) and not _MODE.search(body):
+            found.append(branches[0])
+            return ""
+        return branches[1]
+
+    text, cuts = _COMMENT.sub("", text), 1
+    while cuts:
+        text, cuts = _INNERMOST_IF.subn(cut, text)
+    return None if _MODE.search(text) else " ".join(found)

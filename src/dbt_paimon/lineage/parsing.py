@@ -9,11 +9,12 @@ import sqlglot
 from sqlglot import expressions as exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import SqlglotError
+from sqlglot.helper import ensure_list
 from sqlglot.optimizer.qualify import qualify
 from sqlglot.parsers.spark import SparkParser
 from sqlglot.schema import MappingSchema
 
-from dbt.adapters.paimon.plan.materialized_views.parsing import is_cte, name_of
+from dbt.adapters.paimon.plan.materialized_views.parsing import is_relation, name_of, tables
 
 # Returns the id of the node that a relation belongs to; the name itself if it belongs to no node.
 NodeOf = Callable[[tuple[str, ...]], str]
@@ -54,16 +55,14 @@ def resolved(sql: str, node_of: NodeOf, columns: Mapping[str, Sequence[str]]) ->
         Unresolved: sqlglot cannot parse the query, or cannot say where a column comes from.
     """
     tree = parsed(sql)
-    tables = _with_ids(tree, node_of)
-    known: dict[str, object] = {
-        table.name: dict.fromkeys(columns[table.name], "string") for table in tables if columns.get(table.name)
-    }
-    unknown = [table for table in tables if table.name not in known]
+    found = _with_ids(tree, node_of)
     for select in list(tree.find_all(exp.Select)):
         _expand_struct_stars(select)
-    if unknown:
-        known |= _columns_in_use(tree, unknown)
-    _mark_units(tree)
+    known: dict[str, object] = {
+        table.name: dict.fromkeys(columns[table.name], "string") for table in found if columns.get(table.name)
+    }
+    known |= _columns_in_use(tree, [table for table in found if table.name not in known])
+    _normalize_calls(tree)
     try:
         schema = MappingSchema(known, dialect=_AsWritten, normalize=False)
         return qualify(tree, dialect=_AsWritten, schema=schema, quote_identifiers=False, identify=False)
@@ -91,23 +90,21 @@ def plain(sql: str, node_of: NodeOf) -> str:
     return repr(tree)
 
 
-def names(sql: str) -> dict[str, set[str]]:
-    """The names that a query gives to columns and fields, by the name in lower case; raises Unresolved."""
-    found: dict[str, set[str]] = {}
+def names(sql: str) -> set[str]:
+    """The names that a query gives to columns and fields, as written; raises Unresolved."""
     tree = parsed(sql)
-    given = [item.alias_or_name for select in tree.find_all(exp.Select) for item in select.expressions]
-    for name in (*given, *(alias.alias for alias in tree.find_all(exp.Alias))):
-        found.setdefault(name.lower(), set()).add(name)
-    return found
+    given = {item.alias_or_name for select in tree.find_all(exp.Select) for item in select.expressions}
+    return given | {alias.alias for alias in tree.find_all(exp.Alias)}
+
+
+def relations(sql: str) -> set[tuple[str, ...]]:
+    """The names of the relations in a query, without CTEs and functions; raises Unresolved."""
+    return {name_of(table) for table in tables(parsed(sql))}
 
 
 def _with_ids(tree: exp.Query, node_of: NodeOf) -> list[exp.Table]:
     """Replace the names of relations by their ids; returns the relations. Their names become aliases."""
-    found = [
-        table
-        for table in tree.find_all(exp.Table)
-        if isinstance(table.this, exp.Identifier) and (table.db or not is_cte(table))
-    ]
+    found = list(tables(tree))
     for table in found:
         name = name_of(table)
         if not table.alias:
@@ -118,29 +115,23 @@ def _with_ids(tree: exp.Query, node_of: NodeOf) -> list[exp.Table]:
     return found
 
 
-def relations(sql: str) -> set[tuple[str, ...]]:
-    """The names of the relations in a query, without CTEs and functions; raises Unresolved."""
-    return {
-        name_of(table)
-        for table in parsed(sql).find_all(exp.Table)
-        if isinstance(table.this, exp.Identifier) and (table.db or not is_cte(table))
-    }
-
-
 def _expand_struct_stars(select: exp.Select) -> None:
     """Replace `row.*` by the fields of `row`, if FROM is a subquery that makes it by from_json or from_csv."""
-    given = select.args.get("from_")
-    inner = given.this.unnest() if given is not None and isinstance(given.this, exp.Subquery) else None
-    if not isinstance(inner, exp.Select) or select.args.get("joins"):
-        return
-    made = {item.alias.lower(): item.this for item in inner.expressions if isinstance(item, exp.Alias)}
+    structs = _structs(select)
     for item in list(select.expressions):
-        if isinstance(item, exp.Column) and isinstance(item.this, exp.Star) and item.table.lower() in made:
-            fields = _fields(made[item.table.lower()])
-            if fields and not any(item.this.args.values()):
-                own = (exp.alias_(exp.column(name, table=item.table), name, quoted=True) for name in fields)
-                at = select.expressions.index(item)
-                select.set("expressions", [*select.expressions[:at], *own, *select.expressions[at + 1 :]])
+        if isinstance(item, exp.Column) and item.is_star and not any(item.this.args.values()):
+            fields = structs.get(item.table.lower(), ())
+            own = [exp.alias_(exp.column(name, table=item.table), name, quoted=True) for name in fields]
+            item.replace(own or item)
+
+
+def _structs(select: exp.Select) -> dict[str, list[str]]:
+    """The fields of each struct that the subquery in FROM makes, if nothing is joined with it."""
+    given = select.args.get("from_")
+    inner = given.this.unnest() if given is not None else None
+    if not isinstance(inner, exp.Select) or select.args.get("joins"):
+        return {}
+    return {item.alias.lower(): _fields(item.unalias()) for item in inner.expressions}
 
 
 def _fields(node: exp.Expr) -> list[str]:
@@ -157,54 +148,43 @@ def _fields(node: exp.Expr) -> list[str]:
 
 def _columns_in_use(tree: exp.Query, unknown: Sequence[exp.Table]) -> dict[str, object]:
     """The columns that a query reads from relations whose columns are not known; raises Unresolved if it is unclear."""
-    if any(map(_is_expression, tree.find_all(exp.Query))):
+    if unknown and not all(map(is_relation, tree.find_all(exp.Query))):
         raise Unresolved("it has a subquery, and reads a relation whose columns are not known")
-    if any(select is not None and select.is_star for select in (table.find_ancestor(exp.Select) for table in unknown)):
-        # An invented column would become one of `*`.
-        return {}
-    found: dict[str, set[str]] = {}
+    found: dict[str, dict[str, str]] = {}
     for table in unknown:
         select = table.find_ancestor(exp.Select)
-        if select is not None and isinstance(table.parent, (exp.From, exp.Join)):
-            found.setdefault(table.name, set()).update(_uses(select, table))
-    return {name: dict.fromkeys(sorted(columns), "string") for name, columns in found.items()}
+        if select is None or select.is_star:
+            # An invented column would become one of `*`.
+            return {}
+        found.setdefault(table.name, {}).update(dict.fromkeys(sorted(_uses(select, table)), "string"))
+    return dict(found)
 
 
 def _uses(select: exp.Select, table: exp.Table) -> set[str]:
     """The columns of a relation that its SELECT names."""
-    alone = not select.args.get("joins") and not select.args.get("laterals")
+    owners = {table.alias_or_name.lower()}
+    if not select.args.get("joins") and not select.args.get("laterals"):
+        owners.add("")
     names: set[str] = set()
     aliases: set[str] = set()
     # In this order: an alias of the SELECT list hides no column that is used before.
-    for part in ("from_", "joins", "laterals", "where", "expressions", "group", "having", "qualify", "order"):
-        given = select.args.get(part)
-        for item in given if isinstance(given, list) else [given] if given else []:
-            for column in item.find_all(exp.Column):
-                name = column.name.lower()
-                own = column.table.lower() == table.alias_or_name.lower()
-                perhaps = alone and not column.table
-                if own or (perhaps and (name not in aliases or name in names)):
-                    names.add(name)
-                elif perhaps and part != "order":
-                    raise Unresolved(f"{name} may be a column of a relation whose columns are not known")
-            if isinstance(item, exp.Alias):
-                aliases.add(item.alias.lower())
+    clauses = ("from_", "joins", "laterals", "where", "expressions", "group", "having", "qualify")
+    for item in (item for clause in clauses for item in ensure_list(select.args.get(clause))):
+        used = {column.name.lower() for column in item.find_all(exp.Column) if column.table.lower() in owners}
+        if unclear := used & aliases - names:
+            raise Unresolved(f"{min(unclear)} may be a column of a relation whose columns are not known")
+        names |= used
+        aliases.add(item.alias.lower())
     return names
 
 
-def _is_expression(query: exp.Query) -> bool:
-    """Whether a query is part of an expression, where a column may come from the query around it."""
-    parent = query.parent
-    while isinstance(parent, (exp.Subquery, exp.Paren)):
-        parent = parent.parent
-    return not isinstance(parent, (exp.CTE, exp.SetOperation, exp.From, exp.Join, type(None)))
-
-
-def _mark_units(tree: exp.Query) -> None:
-    """Turn units of date functions, which are parsed as columns, into plain words."""
+def _normalize_calls(tree: exp.Query) -> None:
+    """Write names of functions in lower case, and units of date functions, which are parsed as columns, as words."""
     for call in tree.find_all(exp.Anonymous):
+        name = call.name.lower()
+        call.set("this", name)
         first = call.expressions[0] if call.expressions else None
-        if call.name.lower() in _WITH_UNIT and isinstance(first, exp.Column) and first.name.lower() in _UNITS:
+        if name in _WITH_UNIT and isinstance(first, exp.Column) and first.name.lower() in _UNITS:
             first.replace(exp.Var(this=first.name.upper()))
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Final
 
+from dbt.adapters.paimon.unchanged.nodes import overrides
 from dbt_paimon.lineage import parsing, queries
 from dbt_paimon.lineage.parsing import Unresolved
 from dbt_paimon.lineage.queries import Field, Output, Result
@@ -36,10 +38,6 @@ class Query:
     result: Result | None = None
     problem: str = ""
 
-    @property
-    def reads(self) -> frozenset[Field]:
-        return self.result.reads if self.result else frozenset()
-
 
 @dataclass(frozen=True)
 class Project:
@@ -62,13 +60,24 @@ class Project:
         return {node["unique_id"].lower(): node for node in every if node["resource_type"] in KINDS}
 
     @cached_property
+    def overrides(self) -> str:
+        """Identifies the macros that override one of dbt or the adapter, which may run with every node."""
+        return overrides(SimpleNamespace(**macro) for macro in self.manifest["macros"].values())
+
+    @cached_property
+    def names(self) -> Mapping[str, tuple[str, ...]]:
+        """The full name of each node's relation, by the node's id."""
+        named = {node_id: node for node_id, node in self.nodes.items() if node.get("relation_name")}
+        return {node_id: name_parts(node["relation_name"]) for node_id, node in named.items()}
+
+    @cached_property
     def _by_name(self) -> Mapping[tuple[str, ...], str]:
         """The id of each relation by its full name, by schema and name, and by name."""
         found: dict[tuple[str, ...], str] = {}
-        for node_id, node in self.nodes.items():
-            if not node.get("relation_name") or node["resource_type"] in ("test", "function"):
+        for node_id, parts in self.names.items():
+            node = self.nodes[node_id]
+            if node["resource_type"] in ("test", "function"):
                 continue
-            parts = name_parts(node["relation_name"])
             for start in range(len(parts)):
                 found.setdefault(parts[start:], node_id)
             # A view may be rendered with the catalog of tables, before dbt has listed its schema.
@@ -109,36 +118,33 @@ class Project:
         sql = node.get("compiled_code")
         if not sql:
             return Query(None, problem="the manifest has no compiled code of it")
+        relations = None
         try:
             relations = frozenset(self.node_of(name) for name in parsing.relations(sql))
-        except Unresolved as reason:
-            return Query(None, problem=str(reason))
-        own = node["unique_id"].lower()
-        bases = {name.partition("$")[0] for name in relations}
-        columns = {name: _named(sql) if name == own else self.columns(name) for name in bases}
-        try:
-            result = queries.read(sql, self.node_of, columns)
+            result = queries.read(sql, self.node_of, self._columns_of(relations, node))
         except Unresolved as reason:
             return Query(relations, problem=str(reason))
         return Query(relations, _of_snapshot(node, result) if node["resource_type"] == "snapshot" else result)
 
+    def _columns_of(self, relations: Iterable[str], reader: Mapping[str, Any]) -> dict[str, Sequence[str]]:
+        """The columns of what a node reads; of its own table, those that its query names."""
+        found = {name.partition("$")[0]: () for name in relations}
+        own = reader["unique_id"].lower()
+        return {name: _named(reader["compiled_code"]) if name == own else self.columns(name) for name in found}
+
     def columns(self, node_id: str) -> Sequence[str]:
         """The columns of a relation; empty if they are not known."""
-        if node_id not in self.nodes:
-            return self.given.get(node_id, ())
-        node = self.nodes[node_id]
+        node = self.nodes.get(node_id, {"resource_type": ""})
+        found: Sequence[str] = ()
         if node["resource_type"] == "seed":
-            return seed_columns(node) or self.given.get(node_id, ())
-        if node["resource_type"] not in ("model", "snapshot"):
-            return self.given.get(node_id, ())
-        result = self.query(node_id).result
-        if result is None:
-            own = _named(node.get("compiled_code") or "") if node["resource_type"] == "model" else ()
-            return own or self.given.get(node_id, ())
-        if result.star:
-            passed = self.columns(result.star)
-            return (*passed, *(name for name in result.columns if name not in passed)) if passed else ()
-        return tuple(result.columns)
+            found = seed_columns(node)
+        elif node["resource_type"] in ("model", "snapshot"):
+            result = self.query(node_id).result
+            if result is not None:
+                passed = self.columns(result.star) if result.star else ()
+                return tuple(dict.fromkeys((*passed, *result.columns))) if passed or not result.star else ()
+            found = _named(node.get("compiled_code") or "") if node["resource_type"] == "model" else ()
+        return found or self.given.get(node_id, ())
 
 
 def name_parts(relation_name: str) -> tuple[str, ...]:
@@ -183,4 +189,4 @@ def _of_snapshot(node: Mapping[str, Any], result: Result) -> Result:
     times = {str(node["config"].get("updated_at") or "").lower()}
     updated = frozenset[Field]().union(*(output.values for name, output in result.columns.items() if name in times))
     added = {(named.get(name) or name).lower(): Output(name, updated, result.reads - updated) for name in names}
-    return Result({**result.columns, **added}, result.text, result.rows, result.star)
+    return replace(result, columns={**result.columns, **added})

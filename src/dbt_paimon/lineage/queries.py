@@ -19,8 +19,9 @@ ANY: Final = "*"
 _GENERATORS: Final = frozenset(
     "explode explode_outer inline inline_outer json_tuple posexplode posexplode_outer stack variant_explode".split()
 )
-_GENERATOR_NODES: Final = (exp.Explode, exp.Posexplode, exp.Inline, exp.Stack, exp.Unnest)
-# Clauses of a SELECT that `_Reader.select` follows or that change no row.
+# Functions in FROM that make rows from their arguments.
+_IN_FROM: Final = _GENERATORS | {"range"}
+# Clauses of a SELECT that `_Reader` follows or that change no row.
 _CLAUSES: Final = frozenset(
     """
     with_ hint distinct expressions limit from_ laterals where group having qualify order offset joins sort cluster
@@ -39,17 +40,20 @@ class Output:
             give the same values.
         values: the columns whose values the expression uses.
         rows: the columns that decide which rows it uses: of windows and subqueries.
-        certain: whether `values` and `rows` are exact; otherwise they may have columns too many.
     """
 
     text: str
     values: frozenset[Field] = frozenset()
     rows: frozenset[Field] = frozenset()
-    certain: bool = True
 
     @property
     def reads(self) -> frozenset[Field]:
         return self.values | self.rows
+
+    @property
+    def choosing(self) -> Output:
+        """The same expression where it decides which rows there are."""
+        return Output(self.text, rows=self.reads)
 
 
 @dataclass(frozen=True)
@@ -90,26 +94,33 @@ def read(sql: str, node_of: NodeOf, columns: Mapping[str, Sequence[str]]) -> Res
 
 @dataclass(frozen=True)
 class _Source:
-    """What stands behind an alias: a subquery, or a relation with this id."""
+    """What stands behind an alias.
+
+    Attributes:
+        label: identifies it in the texts of expressions, whatever its alias is.
+        rows: which rows it has.
+        result: of a subquery.
+        relation: the id of a relation, with `$` and the rest for a system table or a branch; '' for others.
+        star: the relation whose columns, which are not known, `*` passes on; '' if there is none.
+    """
 
     label: str
+    rows: Output
     result: Result | None = None
     relation: str = ""
-    # Whether a system table or a branch of the relation is read.
-    is_metadata: bool = False
-    # Whether that, or another state than the newest.
-    other_state: bool = False
+    star: str = ""
 
     def column(self, name: str) -> Output:
+        text = f"{self.label}.{name}"
         if self.result is None:
-            fields = {(self.relation, ANY if self.is_metadata else name)} if self.relation else set()
-            return Output(f"{self.label}.{name}", frozenset(fields))
-        found = self.result.columns.get(name)
-        if found is None and not self.result.star:
+            base, metadata, _ = self.relation.partition("$")
+            return Output(text, frozenset({(base, ANY if metadata else name)} if base else ()))
+        if name in self.result.columns:
+            found = self.result.columns[name]
+            return replace(found, text=f"{self.label}.{_digest(found.text)}")
+        if not self.star:
             raise Unresolved(f"column {name} is not found in a subquery")
-        if found is None:
-            found = Output(name, frozenset({(self.result.star, name)}))
-        return replace(found, text=f"{self.label}.{_digest(found.text)}")
+        return Output(text, frozenset({(self.star, name)}))
 
 
 @dataclass(frozen=True)
@@ -122,33 +133,20 @@ class _Scope:
     aliases: Mapping[str, Output] = field(default_factory=dict)
     depth: int = 0
 
+    @property
+    def own(self) -> Mapping[str, _Source]:
+        """The sources of the innermost query, by alias."""
+        return {alias: each for alias, each in self.sources.items() if each.label.startswith(f"{self.depth}:")}
+
     def column(self, node: exp.Column) -> Output:
-        name = node.name.lower()
-        if not node.table:
-            if name in self.aliases:
-                return self.aliases[name]
-            raise Unresolved(f"column {name} is not found")
-        source = self.sources.get(node.table.lower())
-        if source is None:
-            raise Unresolved(f"{node.table}.{name} is not a column of a relation")
-        return source.column(name)
-
-
-class _Reads:
-    """Collects the columns that expressions read."""
-
-    def __init__(self) -> None:
-        self.values: set[Field] = set()
-        self.rows: set[Field] = set()
-        self.certain = True
-
-    def add(self, output: Output, decides_rows: bool) -> None:
-        (self.rows if decides_rows else self.values).update(output.values)
-        self.rows |= output.rows
-        self.certain = self.certain and output.certain
-
-    def output(self, text: str) -> Output:
-        return Output(text, frozenset(self.values), frozenset(self.rows), self.certain)
+        if node.is_star:
+            raise Unresolved("it has a * in an expression")
+        name, table = node.name.lower(), node.table.lower()
+        if not table and name in self.aliases:
+            return self.aliases[name]
+        if not table or table not in self.sources:
+            raise Unresolved(f"column {node.sql()} is not found")
+        return self.sources[table].column(name)
 
 
 class _Reader:
@@ -177,65 +175,51 @@ class _Reader:
         if given.args.get("recursive"):
             raise Unresolved("it has a recursive CTE")
         for cte in given.expressions:
-            result = _renamed(self.query(cte.this, scope), cte.args.get("alias"))
+            result = _renamed(self.query(cte.this, scope), cte)
             scope = replace(scope, ctes={**scope.ctes, cte.alias.lower(): result})
         return scope
 
     def _select(self, node: exp.Select, scope: _Scope) -> Result:
-        if others := {name for name, value in node.args.items() if value} - _CLAUSES:
+        if others := _arguments(node).keys() - _CLAUSES:
             raise Unresolved(f"it has the clause {', '.join(sorted(others)).upper().rstrip('_')}")
-        reads, texts = _Reads(), ["select"]
-        scope = self._with_sources(node, scope, reads, texts)
-        columns, star = self._columns(node, scope, reads, texts)
+        scope, parts = self._with_sources(node, scope)
+        columns = self._columns(node, scope)
+        star = self._open_star(node, scope) if node.is_star else ""
         for name, output in columns.items():
-            self.inner[name] = _both(self.inner[name], output) if name in self.inner else output
-        scope = replace(scope, aliases=columns)
-        texts += self._clauses(node, ("where", "group", "having", "qualify"), scope, reads)
-        group = node.args.get("group")
-        if node.args.get("distinct") or (group is not None and group.args.get("all")):
-            _all_columns(columns, reads, texts)
-            if star:
-                reads.rows.add((star, ANY))
-                texts.append(star)
-        result = Result(columns, _digest(texts), frozenset(reads.rows | reads.values), star)
-        return self._limited(node, result, scope)
+            self.inner[name] = _joined("or", (self.inner[name], output)) if name in self.inner else output
+        parts += [columns[_name(item)] for item in node.expressions if _may_make_rows(item)]
+        parts += self._clauses(node, ("where", "group", "having", "qualify"), replace(scope, aliases=columns))
+        if _is_distinct(node):
+            parts += columns.values()
+            parts += [Output(star, rows=frozenset({(star, ANY)}))] if star else []
+        rows = _joined("select", parts)
+        return self._limited(node, Result(columns, rows.text, rows.reads, star), scope)
 
-    def _columns(
-        self, node: exp.Select, scope: _Scope, reads: _Reads, texts: list[str]
-    ) -> tuple[dict[str, Output], str]:
-        """The SELECT list; its generators are added to `reads`, because they decide how many rows there are."""
+    def _columns(self, node: exp.Select, scope: _Scope) -> dict[str, Output]:
+        """The columns of the SELECT list, without those of `*`."""
         columns: dict[str, Output] = {}
-        star = ""
         for item in node.expressions:
-            inner = item.unalias() if isinstance(item, exp.Alias) else item
             if item.is_star:
-                star = self._open_star(node, inner, scope)
                 continue
-            if isinstance(item, exp.Aliases) or not item.alias_or_name:
+            name = _name(item)
+            if isinstance(item, exp.Aliases) or not name:
                 raise Unresolved("a function returns several columns")
-            own = _Reads()
-            output = own.output(self._text(inner, scope, own))
-            output = replace(output, values=frozenset(own.values), rows=frozenset(own.rows))
-            if item.alias_or_name.lower() in columns:
-                raise Unresolved(f"it returns two columns {item.alias_or_name}")
-            columns[item.alias_or_name.lower()] = output
-            if _may_make_rows(inner):
-                reads.add(output, decides_rows=True)
-                texts.append(output.text)
-        return columns, star
+            if name in columns:
+                raise Unresolved(f"it returns two columns {name}")
+            columns[name] = self._expression(item.unalias(), scope)
+        return columns
 
     @staticmethod
-    def _open_star(node: exp.Select, item: exp.Expr, scope: _Scope) -> str:
+    def _open_star(node: exp.Select, scope: _Scope) -> str:
         """The relation that `*` passes on, whose columns are not known."""
-        names = [name for name in scope.sources if scope.sources[name].label.startswith(f"{scope.depth}:")]
-        source = scope.sources[names[0]] if len(names) == 1 else None
-        plain = (item.this if isinstance(item, exp.Column) else item).args
-        if source is None or len(node.expressions) > 1 or any(plain.values()):
+        item = node.expressions[0]
+        # Of a name that is no alias, `*` is the fields of a struct.
+        star = item.this if isinstance(item, exp.Column) and item.table.lower() in scope.own else item
+        is_whole = isinstance(star, exp.Star) and not any(star.args.values())
+        passed = [source.star for source in scope.own.values()]
+        if not is_whole or len(node.expressions) > 1 or len(passed) != 1 or not passed[0]:
             raise Unresolved("it has a * over columns that are not known")
-        star = source.relation if source.result is None else source.result.star
-        if not star or source.other_state or (source.result and source.result.columns):
-            raise Unresolved("it has a * over columns that are not known")
-        return star
+        return passed[0]
 
     def _set_operation(self, node: exp.SetOperation, scope: _Scope) -> Result:
         left, right = self.query(node.left, scope), self.query(node.right, scope)
@@ -243,166 +227,148 @@ class _Reader:
             raise Unresolved("a set operation has a * over columns that are not known")
         if node.args.get("by_name") or len(left.columns) != len(right.columns):
             raise Unresolved("the sides of a set operation have other columns")
-        columns = {
-            name: _both(mine, other)
-            for (name, mine), other in zip(left.columns.items(), right.columns.values(), strict=True)
-        }
-        reads, texts = _Reads(), [type(node).__name__, str(bool(node.args.get("distinct"))), left.text, right.text]
+        pairs = zip(left.columns.values(), right.columns.values(), strict=True)
+        columns = dict(zip(left.columns, (_joined("or", pair) for pair in pairs), strict=True))
+        parts = [_rows_of(left), _rows_of(right)]
         if isinstance(node, exp.Except):
             # The right side only takes rows away.
-            _all_columns(right.columns, reads, texts)
             columns = dict(left.columns)
-        if not isinstance(node, exp.Union) or node.args.get("distinct"):
-            _all_columns(columns, reads, texts)
-        return Result(columns, _digest(texts), left.rows | right.rows | reads.rows | reads.values)
+            parts += right.columns.values()
+        distinct = bool(node.args.get("distinct"))
+        if distinct or not isinstance(node, exp.Union):
+            parts += columns.values()
+        rows = _joined(f"{type(node).__name__} {distinct}", parts)
+        return Result(columns, rows.text, rows.reads)
 
     def _limited(self, node: exp.Expr, result: Result, scope: _Scope) -> Result:
         """The result after LIMIT and OFFSET, whose rows ORDER BY chooses."""
         if not node.args.get("limit") and not node.args.get("offset"):
             return result
-        reads = _Reads()
         scope = replace(scope, aliases=result.columns)
-        texts = [result.text, *self._clauses(node, ("order", "sort", "limit", "offset"), scope, reads)]
-        return replace(result, text=_digest(texts), rows=result.rows | reads.rows | reads.values)
+        clauses = self._clauses(node, ("order", "sort", "limit", "offset"), scope)
+        rows = _joined("limit", [_rows_of(result), *clauses])
+        return replace(result, text=rows.text, rows=rows.reads)
 
-    def _clauses(self, node: exp.Expr, names: Iterable[str], scope: _Scope, reads: _Reads) -> list[str]:
-        """The texts of clauses that decide which rows there are."""
-        given = [node.args[name] for name in names if node.args.get(name)]
-        return [self._text(each, scope, reads, decides_rows=True) for each in given]
+    def _clauses(self, node: exp.Expr, names: Iterable[str], scope: _Scope) -> list[Output]:
+        """The clauses of a query that decide which rows there are."""
+        return [self._expression(node.args[name], scope).choosing for name in names if node.args.get(name)]
 
     # -- sources ------------------------------------------------------------------------------------------------------
 
-    def _with_sources(self, node: exp.Select, scope: _Scope, reads: _Reads, texts: list[str]) -> _Scope:
-        """The scope with the sources of FROM, JOIN and LATERAL VIEW; adds what decides their rows."""
-        outer = scope
-        scope = replace(scope, depth=scope.depth + 1, aliases={})
-        given = node.args.get("from_")
-        joins: Sequence[exp.Join] = node.args.get("joins") or ()
-        for number, item in enumerate((*([given] if given else []), *joins)):
-            source = self._source(item.this, f"{scope.depth}:{number}", outer, reads, texts)
-            scope = replace(scope, sources={**scope.sources, item.this.alias_or_name.lower(): source})
+    def _with_sources(self, node: exp.Select, outer: _Scope) -> tuple[_Scope, list[Output]]:
+        """The scope with the sources of FROM, JOIN and LATERAL VIEW, and what decides their rows."""
+        scope = replace(outer, depth=outer.depth + 1, aliases={})
+        rows: list[Output] = []
+        given = [node.args.get("from_"), *(node.args.get("joins") or ()), *(node.args.get("laterals") or ())]
+        for number, item in enumerate(filter(None, given)):
+            label = f"{scope.depth}:{number}"
+            is_lateral = isinstance(item, exp.Lateral)
+            source = self._lateral(item, label, scope) if is_lateral else self._source(item.this, label, outer)
+            alias = item.alias if is_lateral else item.this.alias_or_name
+            scope = replace(scope, sources={**scope.sources, alias.lower(): source})
+            rows.append(source.rows)
             if isinstance(item, exp.Join):
-                self._join(item, scope, reads, texts)
-        for number, lateral in enumerate(node.args.get("laterals") or ()):
-            source = self._lateral(lateral, f"{scope.depth}:lateral{number}", scope, reads, texts)
-            scope = replace(scope, sources={**scope.sources, lateral.alias.lower(): source})
-        return scope
+                rows.append(self._join(item, scope))
+        return scope, rows
 
-    def _join(self, join: exp.Join, scope: _Scope, reads: _Reads, texts: list[str]) -> None:
-        if join.args.get("using") or str(join.args.get("method") or "").upper() == "NATURAL":
+    def _join(self, join: exp.Join, scope: _Scope) -> Output:
+        kind = " ".join(str(join.args.get(part) or "") for part in ("method", "side", "kind")).upper()
+        if join.args.get("using") or "NATURAL" in kind:
             raise Unresolved("it has a join by the names of columns that are not known")
-        texts.append(" ".join(str(join.args.get(part) or "") for part in ("method", "side", "kind")).upper())
-        if condition := join.args.get("on"):
-            texts.append(self._text(condition, scope, reads, decides_rows=True))
+        return _joined(kind, self._clauses(join, ("on",), scope))
 
-    def _source(self, node: exp.Expr, label: str, scope: _Scope, reads: _Reads, texts: list[str]) -> _Source:
+    def _source(self, node: exp.Expr, label: str, scope: _Scope) -> _Source:
         if isinstance(node, exp.Table):
-            return self._table(node, label, scope, reads, texts)
+            return self._table(node, label, scope)
         if isinstance(node, exp.Values):
-            return self._values(node, label, scope, reads, texts)
-        if not isinstance(node, exp.Subquery):
-            raise Unresolved(f"it reads from {type(node).__name__.upper()}")
-        result = _renamed(self.query(node, scope), node.args.get("alias"))
-        return _of_result(result, label, reads, texts)
+            return _made(node, label, self._expression(node.expressions, scope))
+        if isinstance(node, exp.Subquery):
+            return _of_result(_renamed(self.query(node, scope), node), label)
+        raise Unresolved(f"it reads from {type(node).__name__.upper()}")
 
-    def _table(self, node: exp.Table, label: str, scope: _Scope, reads: _Reads, texts: list[str]) -> _Source:
-        if others := {name for name, value in node.args.items() if value} - _TABLE_PARTS:
+    def _table(self, node: exp.Table, label: str, scope: _Scope) -> _Source:
+        if others := _arguments(node).keys() - _TABLE_PARTS:
             raise Unresolved(f"it reads a relation with {', '.join(sorted(others)).upper()}")
         if not isinstance(node.this, exp.Identifier):
-            if _may_read(node.this):
+            if node.this.name.lower() not in _IN_FROM:
                 raise Unresolved(f"it reads from {node.this.name or type(node.this).__name__}()")
-            texts.append(self._text(node.this, scope, reads, decides_rows=True))
-            return _Source(label)
+            return _Source(label, self._expression(node.this, scope).choosing)
         name = node.name.lower()
         if name in scope.ctes:
-            return _of_result(_renamed(scope.ctes[name], node.args.get("alias")), label, reads, texts)
-        if isinstance(alias := node.args.get("alias"), exp.TableAlias) and alias.columns:
+            return _of_result(_renamed(scope.ctes[name], node), label)
+        if _alias_columns(node):
             raise Unresolved("the alias of a relation renames its columns")
-        state = [self._text(node.args[part], scope, reads) for part in ("version", "when") if node.args.get(part)]
-        texts += [name, *state]
-        base = name.partition("$")[0]
-        other_state = bool(state) or base != name
-        if other_state:
-            reads.rows.add((base, ANY))
-        return _Source(label, relation=base, is_metadata=base != name, other_state=other_state)
+        state = self._clauses(node, ("version", "when"), scope)
+        base, metadata, _ = name.partition("$")
+        if state or metadata:
+            # Any change of the relation may change its other states and its metadata.
+            state.append(Output("", rows=frozenset({(base, ANY)})))
+        return _Source(label, _joined(name, state), relation=name, star="" if state else base)
 
-    def _values(self, node: exp.Values, label: str, scope: _Scope, reads: _Reads, texts: list[str]) -> _Source:
-        text = self._text(node.expressions, scope, reads, decides_rows=True)
-        texts.append(text)
-        alias = node.args.get("alias")
-        names = [name.name.lower() for name in alias.columns] if isinstance(alias, exp.TableAlias) else []
-        return _Source(label, Result({name: Output(f"{text}:{at}") for at, name in enumerate(names)}, text))
-
-    def _lateral(self, node: exp.Lateral, label: str, scope: _Scope, reads: _Reads, texts: list[str]) -> _Source:
+    def _lateral(self, node: exp.Lateral, label: str, scope: _Scope) -> _Source:
         if not node.args.get("view") or isinstance(node.this, (exp.Subquery, exp.Query)):
             raise Unresolved("it has a LATERAL subquery")
-        own = _Reads()
-        text = self._text(node.this, scope, own) + str(bool(node.args.get("outer")))
-        texts.append(text)
-        output = own.output(text)
-        reads.add(output, decides_rows=True)
-        alias = node.args.get("alias")
-        names = [name.name.lower() for name in alias.columns] if isinstance(alias, exp.TableAlias) else []
-        columns = {name: replace(output, text=f"{text}:{at}") for at, name in enumerate(names)}
-        return _Source(label, Result(columns, text))
+        outer = "outer" if node.args.get("outer") else ""
+        return _made(node, label, _joined(outer, [self._expression(node.this, scope)]))
 
     # -- expressions --------------------------------------------------------------------------------------------------
 
-    def _text(self, node: Any, scope: _Scope, reads: _Reads, *, decides_rows: bool = False) -> str:
-        """A text that identifies an expression; adds the columns that it reads."""
+    def _expression(self, node: Any, scope: _Scope) -> Output:
+        """What an expression, a clause or a list of them reads."""
         if isinstance(node, exp.Column):
-            if node.is_star:
-                raise Unresolved("it has a * in an expression")
-            output = scope.column(node)
-            reads.add(output, decides_rows)
-            return output.text
+            return scope.column(node)
         if isinstance(node, (exp.Subquery, exp.Query)):
-            return self._subquery(node, scope, reads, decides_rows)
+            return self._subquery(node, scope)
         if isinstance(node, exp.Identifier):
-            return f"`{node.name}`"
-        if isinstance(node, exp.Literal):
-            return repr((node.this, node.is_string))
+            return Output(f"`{node.name}`")
         if isinstance(node, exp.Expr):
-            if isinstance(node, exp.Window) and node.args.get("alias"):
-                raise Unresolved("it has a named window")
-            parts = [type(node).__name__]
-            for name, value in sorted(node.args.items()):
-                if value is not None and value is not False and value != []:
-                    chooses = isinstance(node, (exp.Window, exp.Filter)) and name != "this"
-                    inner = self._text(value, scope, reads, decides_rows=decides_rows or chooses)
-                    # Of strings, only the names of functions have no case.
-                    parts.append(
-                        f"{name}={inner.lower() if isinstance(node, exp.Anonymous) and name == 'this' else inner}"
-                    )
-            return f"({' '.join(parts)})"
+            return self._call(node, scope)
         if isinstance(node, list):
-            return f"[{', '.join(self._text(each, scope, reads, decides_rows=decides_rows) for each in node)}]"
-        return repr(node)
+            return _joined("list", [self._expression(each, scope) for each in node])
+        return Output(repr(node))
 
-    def _subquery(self, node: exp.Expr, scope: _Scope, reads: _Reads, decides_rows: bool) -> str:
+    def _call(self, node: exp.Expr, scope: _Scope) -> Output:
+        """A function, an operator or a clause: windows and filters choose the rows that their function uses."""
+        if isinstance(node, exp.Window) and node.args.get("alias"):
+            raise Unresolved("it has a named window")
+        given = _arguments(node)
+        parts = {name: self._expression(value, scope) for name, value in given.items()}
+        if isinstance(node, (exp.Window, exp.Filter)):
+            parts = {name: part if name == "this" else part.choosing for name, part in parts.items()}
+        return _joined(f"{type(node).__name__} {' '.join(given)}", parts.values())
+
+    def _subquery(self, node: exp.Expr, scope: _Scope) -> Output:
         result = self.query(node, scope)
         if result.star:
             raise Unresolved("a subquery has a * over columns that are not known")
-        reads.rows |= result.rows
-        for output in result.columns.values():
-            reads.add(output, decides_rows)
-        return _digest((result.text, *(output.text for output in result.columns.values())))
+        return _joined("subquery", [_rows_of(result), *result.columns.values()])
 
 
-def _of_result(result: Result, label: str, reads: _Reads, texts: list[str]) -> _Source:
-    reads.rows |= result.rows
-    texts += [result.text, result.star]
-    return _Source(label, result)
+def _joined(kind: str, parts: Iterable[Output]) -> Output:
+    """Parts in this order as one, such as the operands of an operator; `kind` says how they belong together."""
+    given = list(parts)
+    values = frozenset[Field]().union(*(part.values for part in given))
+    rows = frozenset[Field]().union(*(part.rows for part in given))
+    return Output(_digest(kind, *(part.text for part in given)), values, rows)
 
 
-def _both(one: Output, other: Output) -> Output:
-    text = _digest((one.text, other.text))
-    return Output(text, one.values | other.values, one.rows | other.rows, one.certain and other.certain)
+def _rows_of(result: Result) -> Output:
+    return Output(f"{result.text} {result.star}", rows=result.rows)
 
 
-def _renamed(result: Result, alias: Any) -> Result:
-    """A result whose columns an alias renames, as in `t(a, b)`."""
-    names = [name.name.lower() for name in alias.columns] if isinstance(alias, exp.TableAlias) else []
+def _of_result(result: Result, label: str) -> _Source:
+    return _Source(label, _rows_of(result), result, star=result.star)
+
+
+def _made(node: exp.Expr, label: str, output: Output) -> _Source:
+    """The source of VALUES or LATERAL VIEW: one expression makes its rows and all columns that its alias names."""
+    columns = {name: replace(output, text=f"{output.text}:{at}") for at, name in enumerate(_alias_columns(node))}
+    return _Source(label, output.choosing, Result(columns, output.text))
+
+
+def _renamed(result: Result, node: exp.Expr) -> Result:
+    """A result whose columns the alias of a node renames, as in `t(a, b)`."""
+    names = _alias_columns(node)
     if not names:
         return result
     if result.star or len(names) != len(result.columns):
@@ -410,29 +376,37 @@ def _renamed(result: Result, alias: Any) -> Result:
     return replace(result, columns=dict(zip(names, result.columns.values(), strict=True)))
 
 
-def _all_columns(columns: Mapping[str, Output], reads: _Reads, texts: list[str]) -> None:
-    """Let every column decide which rows there are."""
-    for output in columns.values():
-        reads.add(output, decides_rows=True)
-        texts.append(output.text)
+def _alias_columns(node: exp.Expr) -> list[str]:
+    """The columns that the alias of a node names."""
+    return [name.lower() for name in node.alias_column_names]
+
+
+def _name(item: exp.Expr) -> str:
+    """The name of a column of the SELECT list; '' if only Spark knows it."""
+    return item.alias_or_name.lower()
+
+
+def _is_distinct(node: exp.Select) -> bool:
+    """Whether equal rows become one: SELECT DISTINCT, or GROUP BY ALL."""
+    group = node.args.get("group")
+    return bool(node.args.get("distinct") or (group is not None and group.args.get("all")))
+
+
+def _arguments(node: exp.Expr) -> dict[str, Any]:
+    """What is set of a node, sorted by its name."""
+    return {
+        name: value
+        for name, value in sorted(node.args.items())
+        if value is not None and value is not False and value != []
+    }
 
 
 def _may_make_rows(node: exp.Expr) -> bool:
     """Whether an expression of a SELECT list may return several rows: a generator, or a function that is not known."""
-    for call in node.find_all(exp.Anonymous, *_GENERATOR_NODES):
-        if not isinstance(call, exp.Anonymous):
-            return True
-        name = call.name.lower()
-        if name in _GENERATORS or name not in KNOWN_FUNCTIONS:
-            return True
-    return False
+    if node.find(exp.UDTF):
+        return True
+    return any(call.name.lower() not in KNOWN_FUNCTIONS - _GENERATORS for call in node.find_all(exp.Anonymous))
 
 
-def _may_read(node: exp.Expr) -> bool:
-    """Whether a function in FROM may read tables: any but those that make rows from their arguments."""
-    return not isinstance(node, _GENERATOR_NODES) and node.name.lower() not in {*_GENERATORS, "range"}
-
-
-def _digest(texts: str | Iterable[str]) -> str:
-    joined = texts if isinstance(texts, str) else "\0".join(texts)
-    return hashlib.sha256(joined.encode("utf-8", "surrogatepass")).hexdigest()[:20]
+def _digest(*texts: str) -> str:
+    return hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:20]

@@ -231,6 +231,24 @@ def incremental(raw: str, sql: str = "select id, state from s.orders", **config:
             node("m", "select * from s.orders", kind="snapshot", resource="snapshot", config={"strategy": "check"}),
             "a snapshot adds rows",
         ),
+        (
+            incremental(
+                "select id, state from s.orders {% if is_incremental() %} where {% if x %} amount {% else %} id {% endif %} > 1 {% endif %}"
+            ),
+            "may read amount",
+        ),
+        (
+            incremental(
+                "select id, state from s.orders {% if x %} {% elif is_incremental() %} where amount > 1 {% endif %}"
+            ),
+            "may read amount",
+        ),
+        (
+            incremental(
+                "select id, state from s.orders {% if is_incremental() %} {% set later = is_incremental() %} {% endif %} {{ 'where amount > 1' if later }}"
+            ),
+            "may read amount",
+        ),
     ],
 )
 def test_nodes_that_may_read_more_than_their_query(reader: dict[str, Any], reason: str) -> None:

@@ -89,12 +89,15 @@ def test_stars_are_expanded(sql: str, columns: str) -> None:
 
 def test_a_star_over_unknown_columns_names_its_relation() -> None:
     assert read("select * from unknown").star == "unknown"
+    assert read("with q as (select * from unknown) select * from q").star == "unknown"
 
 
 @pytest.mark.parametrize(
     ("sql", "reason"),
     [
         ("select * from unknown join t on unknown.a = t.a", "columns that are not known"),
+        ("select r.* from unknown", "columns that are not known"),
+        ("select * except (b) from unknown", "columns that are not known"),
         ("select a from unknown where b in (select k from u)", "relation whose columns are not known"),
         ("select n + 1 as m, m as x from unknown", "m may be a column of a relation"),
         ("select nothing from t", "nothing"),

@@ -63,7 +63,7 @@ def with_views(sql: str, lookup: Lookup) -> str:
     """Replace the views of a query with their own queries."""
     for _ in range(_MAX_DEPTH):
         edits = []
-        for table in _tables(parsed(sql)):
+        for table in tables(parsed(sql)):
             found = lookup(name_of(table))
             if isinstance(found, str):
                 _refuse_short_names(table, found)
@@ -78,7 +78,7 @@ def with_views(sql: str, lookup: Lookup) -> str:
 
 def _refuse_short_names(view: exp.Table, sql: str) -> None:
     """Refuse a view that names a table without its schema, which could be a different table in the query."""
-    short = next((table.name for table in _tables(parsed(sql)) if not table.db), None)
+    short = next((table.name for table in tables(parsed(sql)) if not table.db), None)
     if short is not None:
         raise NotIncremental(Reason.NOT_READABLE, f"the view {view.name} reads {short} without its schema")
 
@@ -97,7 +97,7 @@ def refuse_unpinned(sql: str) -> None:
 
 def _refuse_columns(tree: exp.Query) -> None:
     """Refuse columns that do not exist at a pinned snapshot: hidden ones, and those qualified by a schema."""
-    named = {(table.db.lower(), table.name.lower()) for table in _tables(tree) if table.db and not table.alias}
+    named = {(table.db.lower(), table.name.lower()) for table in tables(tree) if table.db and not table.alias}
     for column in tree.find_all(exp.Column):
         if (column.db.lower(), column.table.lower()) in named:
             raise NotIncremental(Reason.NOT_READABLE, f"{column.sql()}: give {column.table} an alias")
@@ -107,12 +107,12 @@ def _refuse_columns(tree: exp.Query) -> None:
 
 def all_reads(sql: str, lookup: Lookup) -> tuple[Read, ...]:
     """Every read of a table in a query, even in one that needs a full refresh."""
-    return tuple(read(table, sql, lookup) for table in _tables(parsed(sql)))
+    return tuple(read(table, sql, lookup) for table in tables(parsed(sql)))
 
 
 def table_names(sql: str) -> set[tuple[str, ...]]:
     """The names of the tables in a query, as written."""
-    return {name_of(table) for table in _tables(parsed(sql))}
+    return {name_of(table) for table in tables(parsed(sql))}
 
 
 def read(table: exp.Table, sql: str, lookup: Lookup) -> Read:
@@ -123,7 +123,7 @@ def read(table: exp.Table, sql: str, lookup: Lookup) -> Read:
     return Read(found, *span(table, sql), bool(table.alias))
 
 
-def _tables(tree: exp.Query) -> Iterator[exp.Table]:
+def tables(tree: exp.Query) -> Iterator[exp.Table]:
     """The tables of a query, without its CTEs."""
     for table in tree.find_all(exp.Table):
         if isinstance(table.this, exp.Identifier) and (table.db or not is_cte(table)):
@@ -217,13 +217,13 @@ def refuse_expressions(tree: exp.Query) -> None:
             raise NotIncremental(Reason.WINDOW)
         if isinstance(node, generators):
             raise NotIncremental(Reason.GENERATOR)
-        if isinstance(node, exp.Query) and node is not tree and not _is_relation(node):
+        if isinstance(node, exp.Query) and node is not tree and not is_relation(node):
             raise NotIncremental(Reason.SUBQUERY)
         if isinstance(node, (exp.Values, exp.TableSample)):
             raise NotIncremental(Reason.CLAUSE, type(node).__name__.upper())
 
 
-def _is_relation(node: exp.Query) -> bool:
+def is_relation(node: exp.Query) -> bool:
     """Whether a nested query is a CTE, a branch of a UNION, or a subquery in FROM or JOIN."""
     parent = node.parent
     while isinstance(parent, (exp.Subquery, exp.Paren)):
