@@ -56,7 +56,7 @@ class _Reader:
         return replace(change, rows=change.rows or other_rows)
 
     def _may_see(self, parent: str, change: Change) -> bool:
-        """Whether the node may see a change: it sees another order of columns only by `*`, which its query shows."""
+        """Whether the node may see a change: it sees reordered columns only by `*`, which its query shows."""
         if change.rows or change.columns:
             return True
         result = self._query.result
@@ -74,7 +74,7 @@ class _Reader:
         if result is None:
             return Change.of_rows(f"it reads {name}, and its columns cannot be resolved: {self._query.problem}")
         if change.rows or is_function:
-            return Change.of_rows(f"{name} may have other rows")
+            return Change.of_rows(f"{name} may have changed rows")
         return self._from_columns(name, parent, change.columns, result)
 
     def _from_columns(self, name: str, parent: str, columns: frozenset[str], result: Result) -> Change:

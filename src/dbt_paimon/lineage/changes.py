@@ -19,7 +19,7 @@ _REPEATABLE: Final = frozenset(("upsert", "merge", "partial_update", "insert_ove
 # Materializations that may change a column of a table alone.
 _OF_COLUMNS: Final = frozenset(("ephemeral", "incremental", "materialized_view", "table", "test", "view"))
 
-IN_SOME_RUNS: Final = "SQL that only first or only later runs have"
+IN_SOME_RUNS: Final = "SQL under is_incremental()"
 
 
 class Kind(str, Enum):
@@ -106,7 +106,7 @@ def narrowed(project: Project, node_id: str, change: Change) -> Change:
         reason = _not_repeatable(project, node_id, change)
     if not reason:
         return change
-    return replace(change, rows=True, reasons=(*change.reasons, f"all of it may change: {reason}"))
+    return replace(change, rows=True, reasons=(*change.reasons, f"all rows may change: {reason}"))
 
 
 def _not_repeatable(project: Project, node_id: str, change: Change) -> str:
@@ -116,7 +116,7 @@ def _not_repeatable(project: Project, node_id: str, change: Change) -> str:
     if strategy not in _REPEATABLE:
         return f"its strategy is {strategy}"
     if any("aggregat" in word for word in macros.config_words(config)):
-        return "it aggregates in its table"
+        return "its merge engine aggregates"
     hidden = macros.words(macros.hidden(project, node_id) or "")
     if named := sorted(change.columns & hidden) or sorted({"*", "~"} & hidden):
         return f"{IN_SOME_RUNS} may read {named[0]}"
@@ -139,7 +139,7 @@ def _difference(before: Project, after: Project, node_id: str) -> str:
         (is_seed and _checksum(node).startswith("path"), "its file is too large for dbt to compare"),
         (before.overrides != after.overrides, "a macro that overrides dbt's has changed"),
         (_constraints(node) != _constraints(old), "its data types or constraints have changed"),
-        (_is_renamed(before, after, node_id), "its table has another name"),
+        (_is_renamed(before, after, node_id), "its relation name has changed"),
         (macro, f"{macro} has changed, which runs with it"),
     )
     return next((reason for applies, reason in reasons if applies), "")
@@ -187,7 +187,7 @@ def of_queries(before: Project, after: Project, node_id: str) -> Change:
     """How a node's query differs, with relations compared by the nodes that they belong to."""
     texts = [project.nodes[node_id].get("compiled_code") or "" for project in (before, after)]
     if not texts[0]:
-        return _breaking("the earlier manifest has no compiled code of it")
+        return _breaking("the earlier manifest has no compiled code for it")
     old, new = before.query(node_id).result, after.query(node_id).result
     if old is None or new is None:
         return _of_texts(before, after, texts, after.query(node_id).problem or before.query(node_id).problem)
@@ -211,7 +211,7 @@ def _other_case(one: str, other: str) -> str:
     old, new = parsing.names(one), parsing.names(other)
     common = {name.lower() for name in old} & {name.lower() for name in new}
     found = sorted({name.lower() for name in old ^ new} & common)
-    return f"another case of {', '.join(found)}" if found else ""
+    return f"upper and lower case changed in {', '.join(found)}" if found else ""
 
 
 def named_in(hidden: str | None, inner: Mapping[str, Output]) -> list[str]:
@@ -232,16 +232,16 @@ def _of_texts(before: Project, after: Project, texts: list[str], problem: str) -
 def compared(old: Result, new: Result) -> Change:
     """How the result of a query differs."""
     if old.text != new.text or old.star != new.star:
-        return _breaking("its query has other rows")
+        return _breaking("its query may return different rows")
     before, after = _texts(old.columns), _texts(new.columns)
     changed = {name for name, text in after.items() if before.get(name, text) != text}
     lost, added = before.keys() - after.keys(), after.keys() - before.keys()
     reordered = _common(before, after) != _common(after, before)
     reasons = (
-        (changed, f"another expression: {', '.join(sorted(changed))}"),
-        (lost, f"lost columns: {', '.join(sorted(lost))}"),
+        (changed, f"changed expressions: {', '.join(sorted(changed))}"),
+        (lost, f"removed columns: {', '.join(sorted(lost))}"),
         (added, f"new columns: {', '.join(sorted(added))}"),
-        (reordered, "another order of columns"),
+        (reordered, "reordered columns"),
     )
     found = tuple(reason for applies, reason in reasons if applies)
     if not found:

@@ -117,7 +117,7 @@ class Project:
             return Query(None, problem="it is a Python model")
         sql = node.get("compiled_code")
         if not sql:
-            return Query(None, problem="the manifest has no compiled code of it")
+            return Query(None, problem="the manifest has no compiled code for it")
         relations = None
         try:
             relations = frozenset(self.node_of(name) for name in parsing.relations(sql))

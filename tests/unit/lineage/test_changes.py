@@ -73,7 +73,7 @@ def test_similar_expressions_are_different(one: str, other: str) -> None:
         ({"config": {"primary_key": "id"}}, "its config has changed: primary_key"),
         ({"kind": "view"}, "its config has changed: materialized"),
         ({"constraints": [{"type": "not_null"}]}, "its data types or constraints have changed"),
-        ({"relation_name": "`paimon`.`s`.`another`"}, "its table has another name"),
+        ({"relation_name": "`paimon`.`s`.`another`"}, "its relation name has changed"),
     ],
 )
 def test_changes_outside_the_query(more: dict[str, Any], reason: str) -> None:
@@ -177,7 +177,7 @@ def test_readers_of_unchanged_columns_are_not_affected() -> None:
 
 def test_changed_rows_affect_every_reader() -> None:
     assert (
-        "orders may have other rows"
+        "orders may have changed rows"
         in listed(node("m", "select count(*) as n from s.orders"), change="amount from s.raw where id > 1 --")["m"]
     )
 
@@ -203,7 +203,7 @@ def incremental(raw: str, sql: str = "select id, state from s.orders", **config:
     ("reader", "reason"),
     [
         (incremental("select id, state from s.orders"), ""),
-        (incremental(INCREMENT), "SQL that only first or only later runs have may read amount"),
+        (incremental(INCREMENT), "SQL under is_incremental() may read amount"),
         (incremental("select id, state from s.orders {% if is_incremental() %} where state > 1 {% endif %}"), ""),
         (
             incremental(
@@ -280,7 +280,7 @@ def test_a_changed_key_or_sequence_column_changes_all_rows(config: dict[str, Any
 
 def test_sql_under_is_incremental_is_compared() -> None:
     one, other = (project(incremental(raw)) for raw in (INCREMENT, INCREMENT.replace("> 1", "> 2")))
-    assert own(one, other, "model.p.m").reasons == ("SQL that only first or only later runs have has changed",)
+    assert own(one, other, "model.p.m").reasons == ("SQL under is_incremental() has changed",)
 
 
 def test_a_macro_in_an_untaken_branch_is_found() -> None:
