@@ -86,6 +86,18 @@ class _SelectingCommand(click.Command):
         return super().parse_args(ctx, rest)
 
 
+_WITH_SAMPLES: Final = click.option(
+    "--samples", default=5, show_default=True, help="How many rows of each kind to show."
+)
+_WITH_DIFF_OUTPUT: Final = click.option(
+    "--output",
+    type=click.Choice([diffs.TEXT, diffs.JSON, diffs.MARKDOWN]),
+    default=diffs.TEXT,
+    show_default=True,
+    help="Text for people, one line of JSON per table, or Markdown for a pull request comment.",
+)
+
+
 def _with_target(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_TARGET_OPTIONS):
         command = option(command)
@@ -357,15 +369,9 @@ def report(path: str, as_json: bool, results: tuple[str, ...], fail_on: str | No
 @click.option("--to", default=sides.Kind.NOW.value, show_default=True, help="The other side, in the same form.")
 @click.option("--state", help="Folder of an earlier manifest, for state and state:modified.")
 @click.option("--key", help="Columns by which rows are matched, separated by commas; the primary key by default.")
-@click.option("--samples", default=5, show_default=True, help="How many rows of each kind to show.")
+@_WITH_SAMPLES
 @click.option("--threads", type=int, help="How many tables to compare at once.")
-@click.option(
-    "--output",
-    type=click.Choice([diffs.TEXT, diffs.JSON, diffs.MARKDOWN]),
-    default=diffs.TEXT,
-    show_default=True,
-    help="Text for people, one line of JSON per table, or Markdown for a pull request comment.",
-)
+@_WITH_DIFF_OUTPUT
 @click.option("--fail-on-diff", is_flag=True, help="Exit with 3 if a table differs.")
 def diff(
     models: tuple[str, ...],
@@ -426,14 +432,8 @@ def create(name: str, state: str, full_refresh: bool, **target: str | None) -> N
 @env_group.command("diff")
 @_with_target
 @click.argument("name")
-@click.option("--samples", default=5, show_default=True, help="How many rows of each kind to show.")
-@click.option(
-    "--output",
-    type=click.Choice([diffs.TEXT, diffs.JSON, diffs.MARKDOWN]),
-    default=diffs.TEXT,
-    show_default=True,
-    help="Text for people, one line of JSON per table, or Markdown for a pull request comment.",
-)
+@_WITH_SAMPLES
+@_WITH_DIFF_OUTPUT
 def diff_of_environment(name: str, samples: int, output: str, **target: str | None) -> None:
     """Show how the rows of the environment NAME differ from production's.
 

@@ -89,7 +89,7 @@ class _Reader:
         hits = _hits(result, parent, columns)
         reasons = tuple(f"{column} is computed from {_shown(name, hit)}" for column, hit in hits.items())
         own = Change(columns=frozenset(hits), builds=bool(hits), reasons=reasons)
-        return changes.narrowed(self._project, self.node_id, own)
+        return changes.widened(self._project, self.node_id, own)
 
 
 def _hits(result: Result, parent: str, columns: frozenset[str]) -> dict[str, frozenset[Field]]:

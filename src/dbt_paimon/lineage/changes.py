@@ -12,9 +12,9 @@ from dbt_paimon.lineage.parsing import Unresolved
 from dbt_paimon.lineage.project import Project
 from dbt_paimon.lineage.queries import Output, Result
 
-# Config keys that say nothing about a table.
+# Config keys that do not affect a table.
 _IRRELEVANT: Final = frozenset("tags meta docs group access enabled packages static_analysis".split())
-# Strategies that give the same table if they run twice on the same rows.
+# Idempotent strategies: a second run on the same rows changes nothing.
 _REPEATABLE: Final = frozenset(("upsert", "merge", "partial_update", "insert_overwrite", "delete+insert"))
 # Materializations that may change a column of a table alone.
 _OF_COLUMNS: Final = frozenset(("ephemeral", "incremental", "materialized_view", "table", "test", "view"))
@@ -23,7 +23,7 @@ IN_SOME_RUNS: Final = "SQL under is_incremental()"
 
 
 class Kind(str, Enum):
-    """What the change of a node's own code and config is."""
+    """The class of a change in a node's own code and config."""
 
     NOTHING = "nothing"
     ADDITIVE = "additive"
@@ -36,9 +36,9 @@ class Change:
     """How a node's table differs from what it was.
 
     Attributes:
-        kind: of the node's own change; NOTHING if only what it reads has changed.
-        columns: the columns whose values may differ, among them new and lost ones.
-        rows: whether there may be other rows; then any column may differ.
+        kind: the class of the node's own change; NOTHING if only its parents changed.
+        columns: the columns whose values may differ, including added and removed columns.
+        rows: whether any row may change. Then every column counts as changed.
         builds: whether the node has to be built.
         reasons: in words, one for each cause.
     """
@@ -67,13 +67,13 @@ def _breaking(reason: str) -> Change:
 
 
 def own(before: Project, after: Project, node_id: str) -> Change:
-    """How a node differs by its own query and config from the earlier manifest."""
+    """How a node's own query and config differ from the earlier manifest."""
     node, old = after.nodes[node_id], before.nodes.get(node_id)
     if old is None:
         return Change.of_rows("it is new", Kind.NEW)
     if reason := _difference(before, after, node_id):
         return _breaking(reason)
-    change = narrowed(after, node_id, _of_code(before, after, node_id))
+    change = widened(after, node_id, _of_code(before, after, node_id))
     if not change.builds and _descriptions(old) != _descriptions(node):
         return replace(change, builds=True, reasons=("its description has changed",))
     return change
@@ -88,15 +88,15 @@ def _of_code(before: Project, after: Project, node_id: str) -> Change:
     return of_queries(before, after, node_id)
 
 
-def narrowed(project: Project, node_id: str, change: Change) -> Change:
-    """A change of a node's query as a change of its table, whose other columns and rows may follow the changed ones."""
+def widened(project: Project, node_id: str, change: Change) -> Change:
+    """Widen a change of columns to all rows, if other columns or rows depend on them (snapshots, hooks, keys)."""
     if change.rows or not change.columns:
         return change
     config = project.nodes[node_id]["config"]
     kind = config.get("materialized")
     named = sorted(change.columns & macros.config_words(config))
     reasons = (
-        (kind == "snapshot", "a snapshot adds rows for changed ones"),
+        (kind == "snapshot", "a snapshot adds a row for each changed row"),
         (named, f"its config names {', '.join(named)}"),
         (macros.has_hooks(config), "its hooks may use the changed columns"),
         (kind not in _OF_COLUMNS, f"its materialization is {kind}"),
@@ -112,8 +112,7 @@ def narrowed(project: Project, node_id: str, change: Change) -> Change:
 def _not_repeatable(project: Project, node_id: str, change: Change) -> str:
     """Why a changed column of an incremental model may change others; '' if it does not."""
     config = project.nodes[node_id]["config"]
-    strategy = config.get("incremental_strategy") or ("upsert" if config.get("primary_key") else "append")
-    if strategy not in _REPEATABLE:
+    if (strategy := macros.strategy_of(config)) not in _REPEATABLE:
         return f"its strategy is {strategy}"
     if any("aggregat" in word for word in macros.config_words(config)):
         return "its merge engine aggregates"
@@ -127,7 +126,7 @@ def _not_repeatable(project: Project, node_id: str, change: Change) -> str:
 
 
 def _difference(before: Project, after: Project, node_id: str) -> str:
-    """What else than the query differs, and may change rows; '' if nothing does."""
+    """A difference outside of the query that may change rows; '' if there is no such difference."""
     node, old = after.nodes[node_id], before.nodes[node_id]
     is_seed = node["resource_type"] == "seed"
     changed = [key for key in {**old["config"], **node["config"]} if old["config"].get(key) != node["config"].get(key)]
@@ -140,7 +139,7 @@ def _difference(before: Project, after: Project, node_id: str) -> str:
         (before.overrides != after.overrides, "a macro that overrides dbt's has changed"),
         (_constraints(node) != _constraints(old), "its data types or constraints have changed"),
         (_is_renamed(before, after, node_id), "its relation name has changed"),
-        (macro, f"{macro} has changed, which runs with it"),
+        (macro, f"the macro {macro}, which runs with it, has changed"),
     )
     return next((reason for applies, reason in reasons if applies), "")
 
@@ -150,14 +149,14 @@ def _checksum(node: Mapping[str, Any]) -> str:
 
 
 def _is_renamed(before: Project, after: Project, node_id: str) -> bool:
-    """Whether the node's relation has another name, although the target is the same."""
+    """Whether the relation's name has changed within the same target."""
     if before.names.get(node_id) == after.names.get(node_id):
         return False
     if after.nodes[node_id]["resource_type"] == "source":
         parts = ("identifier", "unrendered_database", "unrendered_schema")
         one, other = ([each.nodes[node_id].get(part) for part in parts] for each in (before, after))
         return one != other or not any("{" in str(part) for part in one)
-    # In another target, as that of a pull request, every model has another name.
+    # In a different target, such as a pull request's, every model has a different relation name.
     same = before.names.items() & after.names.items()
     return any(after.nodes[each]["resource_type"] != "source" for each, _ in same)
 
@@ -171,7 +170,7 @@ def _constraints(node: Mapping[str, Any]) -> Any:
 
 
 def _descriptions(node: Mapping[str, Any]) -> Any:
-    """The comments that a run writes."""
+    """The descriptions that persist_docs writes to the table."""
     persists = node["config"].get("persist_docs") or {}
     columns = {name: column.get("description") for name, column in (node.get("columns") or {}).items()}
     return [
@@ -184,7 +183,7 @@ def _descriptions(node: Mapping[str, Any]) -> Any:
 
 
 def of_queries(before: Project, after: Project, node_id: str) -> Change:
-    """How a node's query differs, with relations compared by the nodes that they belong to."""
+    """Compare a node's two queries. Relations are compared by node id, not by name."""
     texts = [project.nodes[node_id].get("compiled_code") or "" for project in (before, after)]
     if not texts[0]:
         return _breaking("the earlier manifest has no compiled code for it")
@@ -200,14 +199,14 @@ def of_queries(before: Project, after: Project, node_id: str) -> Change:
 
 
 def _hidden_difference(hidden: str | None, old: Result, new: Result) -> str:
-    """What differs in the columns that SQL of some runs names."""
+    """The difference in columns that SQL under is_incremental() names; '' if there is no difference."""
     before, after = _texts(old.inner), _texts(new.inner)
     differing = [name for name in named_in(hidden, old.inner) if before[name] != after.get(name)]
     return f"{IN_SOME_RUNS} may read {differing[0]}" if differing else ""
 
 
 def _other_case(one: str, other: str) -> str:
-    """A reason if columns or fields have the same names in another case, which Spark writes into the table."""
+    """The reason if only the case of names of columns or fields changed: Spark stores names with their case."""
     old, new = parsing.names(one), parsing.names(other)
     common = {name.lower() for name in old} & {name.lower() for name in new}
     found = sorted({name.lower() for name in old ^ new} & common)
@@ -215,13 +214,13 @@ def _other_case(one: str, other: str) -> str:
 
 
 def named_in(hidden: str | None, inner: Mapping[str, Output]) -> list[str]:
-    """The columns that the hidden SQL of a model names; all that its query has if that is not clear."""
+    """The columns that hidden SQL names; all columns of the query if the SQL contains `*` or `~`."""
     words = macros.words(hidden or "")
     return [name for name in inner if name in words or not words.isdisjoint(("*", "~"))]
 
 
 def _of_texts(before: Project, after: Project, texts: list[str], problem: str) -> Change:
-    """For queries that cannot be followed: no change if they are the same but for names, comments and format."""
+    """For unresolved queries: no change if they are equal apart from relation names, comments and format."""
     try:
         same = parsing.plain(texts[0], before.node_of) == parsing.plain(texts[1], after.node_of)
     except Unresolved:

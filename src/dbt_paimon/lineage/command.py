@@ -25,7 +25,10 @@ _COMPILED: Final = ("model", "seed", "snapshot", "test")
 
 
 def lineage(arguments: Sequence[str], column: str, *, up: bool, down: bool, as_json: bool) -> None:
-    """Print the lineage of `model.column`, or of all columns of `model`; raises ClickException if there is no such."""
+    """Print the lineage of `model.column`, or of all columns of `model`.
+
+    Raises ClickException if there is no such model or column.
+    """
     project, _ = _project(arguments)
     node_id, columns = edges.find(project, column)
     found = [edges.of(project, node_id, name, up=up, down=down) for name in columns]
@@ -104,7 +107,7 @@ def _state(folder: str) -> dict[str, Any]:
     if not any(node.get("compiled_code") for node in found.get("nodes", {}).values()):
         raise click.ClickException(
             f"--state {folder}: {path} has no compiled code, so no query can be compared. `dbt parse` and `dbt ls` "
-            "leave it out. Run `dbt compile` or `dbt build` on that state, and keep its manifest.json."
+            "leave it out. Run `dbt compile` or `dbt build` on that version of the project, and keep its manifest.json."
         )
     return found
 

@@ -10,7 +10,7 @@ from dbt.adapters.paimon.overrides import OURS
 from dbt.adapters.paimon.spec.strategies import STRATEGIES
 from dbt_paimon.lineage.project import Project
 
-# Materializations whose rows are those of the node's query, and which need no other query.
+# Materializations that store the rows of the node's query, and run no other query.
 _OF_QUERY: Final = frozenset(("ephemeral", "incremental", "materialized_view", "snapshot", "table", "test", "view"))
 # Config keys that name no columns.
 _SAYS_NOTHING: Final = ("meta", "docs", "tags", "group")
@@ -22,7 +22,7 @@ _READS: Final = re.compile(
     r"invocation_args_dict|adapter(?!\s*\.\s*dispatch\s*\(\s*(?:macro_name\s*=\s*)?['\"]))\b"
 )
 _MODE: Final = re.compile(r"\b(is_incremental|should_full_refresh)\b")
-# Macros of dbt that a node's mode depends on; they read nothing else.
+# dbt macros that distinguish first runs from later ones. They read no other tables.
 _OF_MODE: Final = frozenset(("is_incremental", "should_full_refresh"))
 _COMMENT: Final = re.compile(r"\{#.*?#\}", re.DOTALL)
 _INNERMOST_IF: Final = re.compile(
@@ -41,13 +41,13 @@ def opaque(project: Project, node_id: str) -> str:
     reasons = (
         (node.get("language", "sql") != "sql", "it is a Python model"),
         (kind == "streaming", "its materialization is streaming"),
-        (kind == "incremental" and _strategy(config) == "microbatch", "its strategy is microbatch"),
+        (kind == "incremental" and strategy_of(config) == "microbatch", "its strategy is microbatch"),
         (has_hooks(config), "it has hooks"),
         (config.get("sql_header"), "it has a sql_header"),
     )
     calls = ((_READS.search(text), name) for name, text in _jinja(project, node))
     found = [_own_code(config), *(reason for applies, reason in reasons if applies)]
-    found += [f"{name} calls {call[1]}, which may query" for call, name in calls if call]
+    found += [f"{name} calls {call[1]}, which may run a query" for call, name in calls if call]
     return next(filter(None, found), "")
 
 
@@ -56,15 +56,16 @@ def _own_code(config: Mapping[str, Any]) -> str:
     kind = config.get("materialized")
     if kind not in {*_OF_QUERY, "seed", "streaming"}:
         return f"its materialization is {kind}"
-    if kind == "incremental" and _strategy(config) not in STRATEGIES:
-        return f"its strategy is {_strategy(config)}"
+    if kind == "incremental" and strategy_of(config) not in STRATEGIES:
+        return f"its strategy is {strategy_of(config)}"
     if kind == "snapshot" and config.get("strategy") not in _SNAPSHOT_STRATEGIES:
         return f"its strategy is {config.get('strategy')}"
     return ""
 
 
-def _strategy(config: Mapping[str, Any]) -> str:
-    return str(config.get("incremental_strategy") or "upsert")
+def strategy_of(config: Mapping[str, Any]) -> str:
+    """The configured strategy of an incremental model, else the adapter's default; `append` without a primary key."""
+    return str(config.get("incremental_strategy") or ("upsert" if config.get("primary_key") else "append"))
 
 
 def has_hooks(config: Mapping[str, Any]) -> bool:
@@ -73,7 +74,7 @@ def has_hooks(config: Mapping[str, Any]) -> bool:
 
 
 def hidden(project: Project, node_id: str) -> str | None:
-    """The Jinja and SQL of a model that its compiled query may lack, because only first or only later runs have it.
+    """The Jinja and SQL of a model that its compiled query may lack, because it depends on is_incremental().
 
     None if the compiled query is the same in every run.
     """
@@ -88,7 +89,7 @@ def hidden(project: Project, node_id: str) -> str | None:
     waiting = list(parts)
     while waiting:
         called = words(waiting.pop())
-        # A macro that is called there is hidden as a whole.
+        # Add the whole text of each macro that this SQL calls.
         more = [text for name, text in jinja if name.rpartition(" ")[2].lower() in called and text not in parts]
         parts |= dict.fromkeys(more)
         waiting += more
@@ -97,14 +98,14 @@ def hidden(project: Project, node_id: str) -> str | None:
 
 
 def words(text: str) -> frozenset[str]:
-    """The words of SQL or Jinja in lower case; `*` and `~` (which joins names) are words, too."""
+    """The words of SQL or Jinja in lower case; `*` counts as a word, and so does `~`, which joins texts in Jinja."""
     return frozenset(word.lower() for word in _WORD.findall(text))
 
 
 def config_words(config: Mapping[str, Any]) -> frozenset[str]:
-    """The words of a node's config, which may name columns by which rows are matched, ordered or divided.
+    """The words of a node's config, which may name columns that match, order or partition rows.
 
-    The members of a sequence group are left out: a value of theirs changes no other.
+    The members of a sequence group are left out: their values do not affect other columns.
     """
     return words(" ".join(_strings({key: value for key, value in config.items() if key not in _SAYS_NOTHING})))
 
@@ -148,7 +149,7 @@ def _text(macros: Mapping[str, Any], name: str) -> str:
 
 
 def _jinja(project: Project, node: Mapping[str, Any], *, without: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
-    """Name and text of a node, then of each macro that it calls, and the same of the ephemeral models that it reads.
+    """The names and texts of a node and of each macro that it calls, then those of the ephemeral models that it reads.
 
     The macros of the packages `without` are left out.
     """
@@ -186,7 +187,7 @@ def _called(caller: Mapping[str, Any], by_name: Mapping[str, str]) -> list[str]:
 
 
 def _of_mode(text: str) -> str | None:
-    """What stands between `{% if is_incremental() %}` and `{% endif %}`; None if the mode is asked in another way."""
+    """The text inside `{% if is_incremental() %}` blocks; None if is_incremental() is used outside of an `if`."""
     found: list[str] = []
 
     def cut(branches: re.Match[str]) -> str:

@@ -33,7 +33,7 @@ class Unresolved(Exception):
 
 
 class _AsWritten(Spark):
-    """Spark's SQL, with functions as they are written: sqlglot otherwise replaces some by others that differ."""
+    """Spark's SQL with function names as written: sqlglot would replace some by functions that behave differently."""
 
     class Parser(SparkParser):
         FUNCTIONS: ClassVar[dict[str, Any]] = {}
@@ -126,7 +126,7 @@ def _expand_struct_stars(select: exp.Select) -> None:
 
 
 def _structs(select: exp.Select) -> dict[str, list[str]]:
-    """The fields of each struct that the subquery in FROM makes, if nothing is joined with it."""
+    """The fields of each struct that a subquery in FROM returns; empty if the SELECT has a join."""
     given = select.args.get("from_")
     inner = given.this.unnest() if given is not None else None
     if not isinstance(inner, exp.Select) or select.args.get("joins"):

@@ -1,4 +1,4 @@
-"""The nodes of a manifest with compiled code: what each column and the rows of each are computed from."""
+"""The nodes of a compiled manifest, with the lineage of their columns and rows."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Project:
 
     @cached_property
     def nodes(self) -> Mapping[str, Mapping[str, Any]]:
-        """Models, seeds, snapshots, sources, tests and functions by id; those that are built before the sources."""
+        """Models, seeds, snapshots, tests, functions and sources by id. Sources come last."""
         every = [*self.manifest["nodes"].values(), *self.manifest.get("functions", {}).values()]
         every += self.manifest["sources"].values()
         return {node["unique_id"].lower(): node for node in every if node["resource_type"] in KINDS}
@@ -85,7 +85,7 @@ class Project:
         return found
 
     def node_of(self, parts: tuple[str, ...]) -> str:
-        """The id of a relation by its name as written; with `$` and the rest for a system table or a branch."""
+        """The id of a relation by its name as written. Keeps the `$…` suffix of a system table or a branch."""
         *front, last = (part.lower() for part in parts)
         name, dollar, rest = last.partition("$")
         given = (*front, name)
@@ -95,7 +95,7 @@ class Project:
         return node_id in self.nodes and self.nodes[node_id]["config"].get("materialized") == "ephemeral"
 
     def parents(self, node_id: str) -> list[str]:
-        """The ids that a node depends on; instead of an ephemeral model, those that it depends on."""
+        """The ids that a node depends on. An ephemeral model is replaced by its own parents."""
         found: dict[str, None] = {}
         for parent in self.nodes[node_id].get("depends_on", {}).get("nodes", ()):
             name = parent.lower()
@@ -153,7 +153,7 @@ def name_parts(relation_name: str) -> tuple[str, ...]:
 
 
 def documented_columns(nodes: Iterable[Mapping[str, Any]]) -> dict[str, tuple[str, ...]]:
-    """The columns that the project's files give for sources and Python models, by id; those without any left out."""
+    """The columns that the project's files give for sources and Python models, by id, if there are any."""
     return {
         node["unique_id"].lower(): tuple(name.lower() for name in node["columns"])
         for node in nodes
@@ -183,7 +183,7 @@ def _named(sql: str) -> tuple[str, ...]:
 
 
 def _of_snapshot(node: Mapping[str, Any], result: Result) -> Result:
-    """The columns of a snapshot: those of its query, and dbt's, which all of them may change."""
+    """The columns of a snapshot: those of its query, and dbt's own, which depend on every column of the query."""
     named = node["config"].get("snapshot_meta_column_names") or {}
     names = [*_DBT_COLUMNS, *(["dbt_is_deleted"] if node["config"].get("hard_deletes") == "new_record" else [])]
     times = {str(node["config"].get("updated_at") or "").lower()}

@@ -125,7 +125,7 @@ class _Source:
 
 @dataclass(frozen=True)
 class _Scope:
-    """The names that a query can use: CTEs, and the sources of the queries around it."""
+    """The names that a query can use: CTEs, and the sources of outer queries."""
 
     ctes: Mapping[str, Result] = field(default_factory=dict)
     sources: Mapping[str, _Source] = field(default_factory=dict)
@@ -226,7 +226,7 @@ class _Reader:
         if left.star or right.star:
             raise Unresolved("a set operation has a * over columns that are not known")
         if node.args.get("by_name") or len(left.columns) != len(right.columns):
-            raise Unresolved("the sides of a set operation have other columns")
+            raise Unresolved("the two sides of a set operation have different columns")
         pairs = zip(left.columns.values(), right.columns.values(), strict=True)
         columns = dict(zip(left.columns, (_joined("or", pair) for pair in pairs), strict=True))
         parts = [_rows_of(left), _rows_of(right)]
@@ -250,7 +250,7 @@ class _Reader:
         return replace(result, text=rows.text, rows=rows.reads)
 
     def _clauses(self, node: exp.Expr, names: Iterable[str], scope: _Scope) -> list[Output]:
-        """The clauses of a query that decide which rows there are."""
+        """The given clauses of a query. Their columns decide which rows the query returns."""
         return [self._expression(node.args[name], scope).choosing for name in names if node.args.get(name)]
 
     # -- sources ------------------------------------------------------------------------------------------------------
@@ -274,7 +274,7 @@ class _Reader:
     def _join(self, join: exp.Join, scope: _Scope) -> Output:
         kind = " ".join(str(join.args.get(part) or "") for part in ("method", "side", "kind")).upper()
         if join.args.get("using") or "NATURAL" in kind:
-            raise Unresolved("it has a join by the names of columns that are not known")
+            raise Unresolved("it has a USING or NATURAL join on columns that are not known")
         return _joined(kind, self._clauses(join, ("on",), scope))
 
     def _source(self, node: exp.Expr, label: str, scope: _Scope) -> _Source:

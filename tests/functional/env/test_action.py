@@ -14,7 +14,8 @@ import yaml
 from dbt.tests.util import run_dbt, write_file
 
 from doc_pages import ROOT
-from functional.env.test_env import CUSTOMERS, ORDERS, places_of
+from functional.env.test_env import places_of
+from functional.pull_requests.test_the_loop import CUSTOMERS, ORDERS
 
 ACTION = ROOT / "deploy/ci"
 # A replacement for gh: saves the arguments, and the file in `gh pr comment 7 … --body-file FILE`.

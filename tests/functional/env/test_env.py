@@ -12,24 +12,11 @@ from dbt.tests.util import run_dbt, write_file
 
 from dbt_paimon.cli import main
 from dbt_paimon.env import journal
+from functional.pull_requests.test_the_loop import AFTER, BEFORE, CUSTOMERS, ORDERS, PROPERTIES
 
-ORDERS = """
-{{ config(materialized='table') }}
-select id as order_id, id % 20 as customer_id, concat('2026-11-0', 1 + id div 40) as day,
-  if(id % 7 = 0, 'returned', 'paid') as status, cast(10 + id as decimal(10, 2)) as amount
-from range(120)
-"""
-CUSTOMERS = """
-{{ config(materialized='incremental', primary_key=['day', 'customer_id'], partition_by='day', bucket=1) }}
-select day, customer_id, sum(amount) as revenue
-from {{ ref('orders') }}
-{% if is_incremental() %} where day >= (select max(day) from {{ this }}) {% endif %}
-group by day, customer_id
-"""
 DAYS = "{{ config(schema='marts') }} select day, sum(revenue) as revenue from {{ ref('customers') }} group by day"
 KEYED = "{{ config(primary_key='day', bucket=1) }} select day, revenue, 'old' as note from {{ ref('days') }}"
 RATES = "{{ config(materialized='view') }} select day, revenue / 2 as half from {{ ref('days') }}"
-PROPERTIES = "models: [{name: customers, columns: [{name: revenue, data_tests: [not_null]}]}]"
 MODELS = {
     "orders.sql": ORDERS,
     "customers.sql": CUSTOMERS,
@@ -40,7 +27,7 @@ MODELS = {
 }
 # The change in the pull request: it alters values, a primary key and columns, and adds a model.
 CHANGED = {
-    "customers.sql": CUSTOMERS.replace("sum(amount)", "sum(amount) filter (where status = 'paid')"),
+    "customers.sql": CUSTOMERS.replace(BEFORE, AFTER),
     "keyed.sql": "{{ config(materialized='table', primary_key=['day', 'note'], bucket=1) }}"
     "select day, revenue, 'new' as note, 1 as more from {{ ref('days') }}",
     "added.sql": "{{ config(materialized='table') }} select count(*) as days from {{ ref('keyed') }}",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -94,6 +95,20 @@ class Reader:
         query = f"select primary_keys from {{schema}}.`{table}$schemas` order by schema_id desc limit 1"
         ((keys,),) = self.rows(query)
         return str(keys)
+
+
+def sqlite_target(folder: Path, spark_config: dict[str, Any]) -> dict[str, Any]:
+    """A target with a JDBC catalog in SQLite."""
+    return {
+        "type": "paimon",
+        "paimon_version": "0.9.0",
+        "method": "session",
+        "metastore": "jdbc",
+        "uri": f"jdbc:sqlite:{folder / 'catalog.db'}",
+        "warehouse": str(folder / "lake"),
+        "threads": 2,
+        "spark_config": spark_config,
+    }
 
 
 class CatalogTests:

@@ -11,7 +11,9 @@ from click.testing import CliRunner
 from dbt.tests.util import run_dbt, write_file
 
 from dbt_paimon.cli import main
-from functional.env.test_env import CUSTOMERS, ORDERS, PROPERTIES, done, places_of
+from functional.env.test_env import done, places_of
+from functional.pull_requests.test_the_loop import CUSTOMERS, ORDERS, PROPERTIES
+from integration.catalogs.base import sqlite_target
 
 
 class TestJdbc:
@@ -21,17 +23,7 @@ class TestJdbc:
 
     @pytest.fixture(scope="class")
     def dbt_profile_target(self, tmp_path_factory: Any, spark_config: dict[str, Any]) -> dict[str, Any]:
-        folder = tmp_path_factory.mktemp("sqlite")
-        return {
-            "type": "paimon",
-            "paimon_version": "0.9.0",
-            "method": "session",
-            "metastore": "jdbc",
-            "uri": f"jdbc:sqlite:{folder / 'catalog.db'}",
-            "warehouse": str(folder / "lake"),
-            "threads": 2,
-            "spark_config": spark_config,
-        }
+        return sqlite_target(tmp_path_factory.mktemp("sqlite"), spark_config)
 
     def test_from_create_to_drop(self, project: Any, rows: Any) -> None:
         def env(*words: str) -> str:

@@ -229,7 +229,7 @@ def incremental(raw: str, sql: str = "select id, state from s.orders", **config:
         (node("m", "select id from s.orders", kind="snapshot", resource="snapshot", config={"strategy": "check"}), ""),
         (
             node("m", "select * from s.orders", kind="snapshot", resource="snapshot", config={"strategy": "check"}),
-            "a snapshot adds rows",
+            "a snapshot adds a row for each changed row",
         ),
         (
             incremental(

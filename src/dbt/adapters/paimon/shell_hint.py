@@ -1,4 +1,4 @@
-"""Mentions `dbt-paimon shell` to a user who runs dbt several times within some minutes."""
+"""Recommends `dbt-paimon shell` to users who run dbt again within a few minutes."""
 
 from __future__ import annotations
 
