@@ -88,6 +88,14 @@ def test_another_column_is_a_change():
         ({"primary_key": "ID", "partition_by": "id"}, "a partition would hold one row"),
         ({"primary_key": "id", "partition_by": "dt", "bucket": 2}, "leaves out the partition column dt"),
         (
+            {
+                "primary_key": "id",
+                "merge_engine": "aggregation",
+                "fields": {"v": {"aggregate_function": "sum"}, "V": {"aggregate_function": "max"}},
+            },
+            "fields.v.aggregate-function' sets it, too",
+        ),
+        (
             {"primary_key": "id", "sequence_field": "TS", "merge_engine": "aggregation"}
             | {"fields": {"ts": {"aggregate_function": "max"}}},
             "is the sequence field",

@@ -29,7 +29,7 @@ from dbt.adapters.paimon.spec.config_values import is_on
 from dbt.adapters.paimon.spec.key_names import check_key_names
 from dbt.adapters.paimon.spec.maintenance_policy import read_policy
 from dbt.adapters.paimon.spec.problems import Problems
-from dbt.adapters.paimon.spec.spelling import column_text, has_column, named_columns, one_spelling
+from dbt.adapters.paimon.spec.spelling import column_text, doubled_options, has_column, named_columns, one_spelling
 from dbt.adapters.paimon.spec.table import TableSpec
 
 
@@ -85,6 +85,8 @@ def collect_table_spec(
     safeguards.check(config, problems)
     is_on(config, skipping.KEY, problems)
     spec = maintenance.checked(iceberg.with_compaction(spec), problems, versions)
+    for name, other in doubled_options(options):
+        problems.add(name, options[name], f"'{other}' sets it, too. Keep one of the two")
     if not versions.case_sensitive:
         spec = one_spelling(spec)
     _check_rules(config, spec, problems, versions)

@@ -8,7 +8,7 @@ the rules are checked, and the spelling of the actual column once it is known.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -81,6 +81,18 @@ def _named_by(option: str, value: str) -> Iterable[str]:
         return (setting[2].split("[")[0],)
     columns, attribute = split_field_option(option) or ((), "")
     return (*columns, *split_columns(value)) if attribute == "sequence-group" else columns
+
+
+def doubled_options(options: Mapping[str, str]) -> list[tuple[str, str]]:
+    """(option, the same option in different case) of each column setting that is given twice."""
+    first: dict[str, str] = {}
+    doubled = []
+    for name in options:
+        key = _option(name, str.lower)
+        if key in first:
+            doubled.append((name, first[key]))
+        first.setdefault(key, name)
+    return doubled
 
 
 def _option(name: str, spell: Speller) -> str:
