@@ -44,7 +44,7 @@ FULL ?= --full
 SHIPPED := target/shipped
 QUERY := select carrier_name, scheduled, late_percent from {{ ref('mart_carrier_punctuality') }} order by late_percent
 
-.PHONY: help venv landing run examples test test-full unit functional conformance integration faults s3-kills server-kills differential differential-views streaming cdc flink kubernetes tools image costs bench bench-all wheel-check docs-test versions compat options compatibility reference console-picture first-hour shell-recording lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock lint-workflows lint-actions lint-images lint-site floor-plan format docs site debug changelog dist dist-check release-files release publish clean
+.PHONY: help venv landing run examples test test-full unit functional conformance integration faults s3-kills server-kills differential differential-views streaming cdc flink kubernetes tools image costs bench bench-all bench-history wheel-check docs-test versions compat options compatibility reference console-picture first-hour shell-recording lint lint-python lint-types lint-imports lint-picture lint-sql lint-lock lint-workflows lint-actions lint-images lint-site floor-plan format docs site debug changelog dist dist-check release-files release publish clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -152,6 +152,9 @@ bench: $(STAMP) ## Compare with other formats and adapters, into benchmarks/resu
 
 bench-all: ## Every benchmark at full size, hours; started again it goes on where it was
 	@$(MAKE) --no-print-directory bench ARGS='--resume $(ARGS)'
+
+bench-history: $(STAMP) ## Show how the committed figures changed, in benchmarks/results/history.md
+	$(BIN)/python -m benchmarks.history
 
 wheel-check: $(STAMP) ## Install the wheel into an empty environment and do what the README says; on each Python: ARGS=--every-python; another wheel: ARGS='--wheels dist'
 	$(PYTEST) tests/packaging $(ARGS)
