@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from dbt.tests.util import run_dbt
 
+from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.spark.session import SessionCursor, open_session
 from functional.views import test_many_views
 
@@ -109,6 +110,8 @@ class TestStorage:
         try:
             with project.adapter.connection_named("listing"):
                 found = [project.adapter.list_relations_without_caching(schema) for _ in range(40)]
+                renames = project.adapter.handle.embedded().copied_renames(TableName("paimon", schema.schema, "flat"))
+                assert [renames.possible() for _ in range(40)] == [[]] * 40
         finally:
             stopped.set()
             other.join()

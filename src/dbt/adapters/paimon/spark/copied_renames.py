@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.concurrency import listings
 from dbt.adapters.paimon.metadata.classes import file_catalog
 from dbt.adapters.paimon.sql.staging_names import BACKUP_SUFFIX, base_table_name
 
@@ -42,7 +43,8 @@ class CopiedRenames:
         """The renames that may be unfinished: pairs of an old and a new name, both with a folder."""
         if not self._files.exists(self._jvm.org.apache.paimon.fs.Path(self._schema)):
             return []
-        names = {str(each.getPath().getName()) for each in self._listed(self._schema) if each.isDir()}
+        entries = listings.repeated(lambda: self._listed(self._schema))
+        names = {str(each.getPath().getName()) for each in entries if each.isDir()}
         backup = self._table + BACKUP_SUFFIX
         staged = sorted(name for name in names - {backup} if base_table_name(name) == self._table)
         renames = [*((name, self._table) for name in staged), (self._table, backup)]

@@ -18,19 +18,11 @@ _NOT_FOUND = (
     "NoSuchDatabaseException",
     "NoSuchTableException",
 )
-# A catalog opens each table that it lists, and fails if another thread or process has just dropped or renamed it:
-# HiveCatalog.listTablesImpl of 0.9, and FileSystemCatalog.listTablesImpl, which lists the files of each schema folder.
-_GONE_MEANWHILE = ("Can not get table", "FileNotFoundException")
 
 
 def is_not_found(exc: Exception) -> bool:
     """Whether Spark reports that a table or a schema does not exist."""
     return any(sign in str(exc) for sign in _NOT_FOUND)
-
-
-def is_gone_meanwhile(exc: Exception) -> bool:
-    """Whether a listing of tables failed because one of them disappeared."""
-    return any(sign in str(exc) for sign in _GONE_MEANWHILE)
 
 
 def existing_table(schema: Schema) -> ExistingTable:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 from dbt.adapters.contracts.relation import RelationType
@@ -10,7 +9,7 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
-from dbt.adapters.paimon.concurrency import conflicts
+from dbt.adapters.paimon.concurrency import listings
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql import names, views
 from dbt.adapters.paimon.tables import metadata
@@ -103,14 +102,7 @@ class Listing:
     def _table_names(self, schema_relation: PaimonRelation) -> list[str]:
         """The names of a schema's tables; retried if a table disappears while they are listed."""
         sql = f"show tables in {_rendered(schema_relation)}"
-        for seconds in conflicts.BACK_OFF:
-            try:
-                return [row[1] for row in self._adapter.query(sql)]
-            except DbtRuntimeError as exc:  # noqa: PERF203 - a few attempts
-                if not metadata.is_gone_meanwhile(exc):
-                    raise
-                time.sleep(conflicts.with_jitter(seconds))
-        return [row[1] for row in self._adapter.query(sql)]
+        return [row[1] for row in listings.repeated(lambda: self._adapter.query(sql))]
 
 
 def _rendered(schema_relation: PaimonRelation) -> str:
