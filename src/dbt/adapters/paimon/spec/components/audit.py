@@ -27,6 +27,13 @@ class Keys:
 
 def read(config: Mapping[str, Any], options: Mapping[str, str], problems: Problems, versions: Versions) -> bool:
     """Whether the rows are audited before they are published."""
+    if isinstance(config.get("wap"), Mapping):
+        problems.add(
+            "wap",
+            config["wap"],
+            "each model is published by itself. Set true; `dbt-paimon env promote` publishes the tables of many models",
+        )
+        return True
     if not is_on(config, "wap", problems):
         return False
     if fault := _fault(config, options, versions):
