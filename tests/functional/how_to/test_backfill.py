@@ -11,6 +11,7 @@ from range(15)
 # Each year's number of rows and total revenue.
 YEARS = "select substr(month, 1, 4), count(*), sum(revenue) from revenue group by 1"
 MODEL, YEAR, AT_ONCE = "A model in batches", "The year", "Without batches"
+NIGHTLY = "If the nightly run goes on"
 
 
 def test_the_page(follow, read):
@@ -40,6 +41,10 @@ def test_the_page(follow, read):
     assert (found["changed"], found["added"], found["gone"]) == (12, 0, 0)
     page.run("dbt run-operation rollback_to --args '{relation: revenue, version: before_2023}'")
     assert read(page, YEARS) == [("2023", 12, 120), ("2024", 2, 20)]
+    page.run(year)
+    (undo,) = page.blocks("sql", NIGHTLY)
+    read(page, undo)
+    assert read(page, YEARS) == [("2023", 12, 230), ("2024", 2, 20)]
     page.run(year)
     page.run(compact)
     page.run(forget)

@@ -15,7 +15,9 @@ REPLACE: Final = "replace"
 KEEP: Final = "keep"
 KEYS: Final[Mapping[str, Key]] = {
     "name": Key("The tag's name", default="required"),
-    "time_retained": Key("How long the tag is kept", DURATION, default="forever"),
+    "time_retained": Key(
+        "How long the tag is kept; the next commit after that deletes it", DURATION, default="forever"
+    ),
     "if_exists": Key(
         "Whether a tag that exists is moved to the new table snapshot, or stays where it is",
         values=(REPLACE, KEEP),

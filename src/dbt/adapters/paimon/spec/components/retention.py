@@ -43,7 +43,9 @@ _AUTO_TAG_KEYS: Final[Mapping[str, Key]] = {
     "delay": Key("How long after a period's end its tag is made", option="tag.creation-delay"),
     "formatter": Key("How the period is written in the tag's name", option="tag.period-formatter"),
     "num_retained_max": Key("How many automatic tags are kept at most", option="tag.num-retained-max"),
-    "time_retained": Key("How long a tag is kept", option="tag.default-time-retained"),
+    "time_retained": Key(
+        "How long a tag is kept; the next commit after that deletes it", option="tag.default-time-retained"
+    ),
 }
 
 
