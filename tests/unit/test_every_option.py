@@ -101,7 +101,6 @@ def test_an_older_paimon_is_named():
         assert missing
         for name in missing:
             problem = option_fault(name, "1", version)
-            assert "only Flink" in problem or re.search(r"(1\.4|2\.0) has it|the catalog decides|always", problem), (
-                problem
-            )
+            named = rf"needs Paimon >= (1\.[0-4]|2\.0), this is {re.escape(version)}"
+            assert "only Flink" in problem or re.search(rf"{named}|the catalog decides|always", problem), problem
             assert "paimon_version" in problem or "Remove it" in problem

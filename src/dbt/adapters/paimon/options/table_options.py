@@ -148,8 +148,16 @@ _TYPES: Final[Mapping[str, str]] = {"parquet.enable.dictionary": "Boolean"}
 
 
 @lru_cache(maxsize=1)
+def _raw_lists() -> Mapping[str, Any]:
+    loaded: Mapping[str, Any] = json.loads(
+        files("dbt.adapters.paimon.options").joinpath("paimon_options.json").read_text("utf-8")
+    )
+    return loaded
+
+
+@lru_cache(maxsize=1)
 def _option_lists() -> Mapping[str, Mapping[str, OptionDefinition]]:
-    raw = json.loads(files("dbt.adapters.paimon.options").joinpath("paimon_options.json").read_text("utf-8"))
+    raw = _raw_lists()
     return {
         key: {
             name: OptionDefinition(
@@ -260,6 +268,11 @@ def squash(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
+def _since(name: str, catalogue: str) -> str:
+    """The first Paimon with an option: its `since` if it came between two catalogues, else its first catalogue."""
+    return str(_raw_lists()[catalogue]["table"][name].get("since", catalogue))
+
+
 def _unknown(name: str, version: Version | str) -> str:
     if name.startswith("fields."):
         return _unknown_field_option(name, version)
@@ -267,7 +280,8 @@ def _unknown(name: str, version: Version | str) -> str:
         if name in _option_lists()[key]:
             if reaches(version, key):
                 return f"Paimon {version} no longer has it; {key} did. Remove it"
-            return f"needs a newer Paimon: {key} has it, {version} does not. Remove it or set paimon_version"
+            since = _since(name, key)
+            return f"needs Paimon >= {since}, this is {version}. Remove it or set paimon_version"
     if near := suggestion(name, table_options(version)):
         return f"unknown option. Did you mean '{near}'?"
     if newer := suggestion(name, (other for key in OPTION_CATALOGUES for other in _option_lists()[key])):
