@@ -44,7 +44,9 @@ Versions that are not listed there were not run: what dbt-paimon knows of them i
 ## Without `paimon_version`
 
 Without `paimon_version`, dbt-paimon takes the newest Paimon that has passed all functional tests and whose connector it
-finds, or else the oldest: {default}. It looks for the connector:
+finds, or else the oldest with a connector for this Spark:
+{default}.
+It looks for the connector:
 
 - on this machine, in Ivy's or Maven's cache;
 - in a Maven repository: `repositories` in the profile, `spark.jars.repositories`, the roots in the file
@@ -52,8 +54,8 @@ finds, or else the oldest: {default}. It looks for the connector:
   `spark-defaults.conf` is not read for this.
 
 The repositories are asked once, and have less than a second to answer. The choice is kept for each warehouse in the
-user's cache folder, `~/.cache/dbt-paimon`. If a repository does not answer, the run takes a version that is on this
-machine, else the last one of the list, and the next run asks again.
+user's cache folder, `~/.cache/dbt-paimon`. If a repository does not answer, the run takes the version that is on this
+machine, else {oldest}, and the next run asks again.
 
 Each run logs its version, and the line that pins it: `paimon_version: "1.4.2"`. Pin it if several machines run one
 project, because their repositories may differ. `paimon_version: "0.9.0"` keeps what earlier versions of dbt-paimon
@@ -89,6 +91,7 @@ def page() -> str:
     return _PAGE.format(
         connectors="\n".join(_connectors()),
         default="; ".join(f"on Spark {spark} {_tried(spark)}" for spark in SPARKS),
+        oldest=_oldest(),
         tested="\n".join(_tested()),
         features="\n".join(_features()),
     )
@@ -102,7 +105,14 @@ def _connectors() -> Iterator[str]:
 
 
 def _tried(spark: str) -> str:
-    return ", else ".join(dict.fromkeys([*tested(spark), first_release(spark)]))
+    tried = ", else ".join(dict.fromkeys([*tested(spark), first_release(spark)]))
+    return tried if tested(spark) else f"{tried}, on which [some tests are still to run](#what-was-tested)"
+
+
+def _oldest() -> str:
+    """The release for a Spark if no other is available: that of the usual line, and in parentheses of the others."""
+    usual, *others = SPARKS
+    return f"{first_release(usual)} ({'; '.join(f'on Spark {spark}: {first_release(spark)}' for spark in others)})"
 
 
 def whole_runs() -> list[tuple[str, str]]:

@@ -44,7 +44,7 @@ _TARGET_OPTIONS = (
     click.option("--profiles-dir", help="Folder of profiles.yml."),
     click.option("--profile", help="Profile to use instead of the project's."),
     click.option("--target", "-t", help="Target to use instead of the profile's default."),
-    click.option("--vars", help="Variables for the profile, as YAML."),
+    click.option("--vars", help="Variables for the project and the profile, as YAML."),
 )
 
 # The key of dbt's options in click's context.
@@ -242,7 +242,7 @@ def stream(select: tuple[str, ...], exclude: tuple[str, ...], full_refresh: bool
 def plan(full_refresh: bool, output: str, fail_on_loss: bool, **selection: Any) -> None:
     """Show what `dbt run` would do with each node, without writing anything.
 
-    With --state and no selection or --defer: which nodes the changes since that state affect, and why.
+    With --state, and neither a selection nor --defer: which nodes the changes since that state affect, and why.
     Exit code 1 if a node would fail.
     """
     if selection["state"] and not (selection["select"] or selection["exclude"] or _passed("--defer", "--selector")):

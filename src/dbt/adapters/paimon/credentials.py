@@ -97,7 +97,7 @@ class PaimonCredentials(Credentials):
     )
     catalog_options: dict[str, str] = key_field(
         dict,
-        "Further options of the catalog, such as access keys; `table-default.…` applies to every new table",
+        "Further options of the catalog, such as access keys; `table-default.…` is a default of each model's options",
         "a mapping of options to values",
         page="catalogs.md",
     )

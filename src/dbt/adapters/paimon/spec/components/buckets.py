@@ -67,10 +67,13 @@ _POSTPONE_KEYS: Final[Mapping[str, Key]] = {
         option="postpone.batch-write-fixed-bucket",
     ),
     "default_bucket_num": Key(
-        "How many buckets per partition a compaction makes", option="postpone.default-bucket-num"
+        "How many buckets a compaction makes in a new partition",
+        default="one per core of Spark",
+        option="postpone.default-bucket-num",
     ),
     "max_parallelism": Key(
-        "The most buckets that a direct write makes", option="postpone.batch-write-fixed-bucket.max-parallelism"
+        "The most buckets that a direct write makes in a new partition",
+        option="postpone.batch-write-fixed-bucket.max-parallelism",
     ),
 }
 

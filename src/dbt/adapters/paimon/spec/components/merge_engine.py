@@ -36,7 +36,8 @@ class Keys:
         page="merge-engines.md",
     )
     changelog_producer: str | None = config_key(
-        "Which changes readers see: none, those of the input, or the old and new values",
+        "Which changes the table writes for readers: `input` those of the model's rows, `lookup` and `full-compaction` "
+        "the old and new values. With `none`, readers see only the new rows",
         option="changelog-producer",
         page="changelog.md",
     )
