@@ -16,13 +16,13 @@ P09, P12, P14, P20 = (Versions.of(v) for v in ("0.9.0", "1.2.0", "1.4.2", "2.0.0
 CATALOGS_OWN = {"path": "/wh/s.db/t", "owner": "root", "provider": "paimon", "transient_lastDdlTime": "17"}
 
 
-def compare(wanted, present, versions=P09, *, key=("id",), catalog_options=None):
+def compare(wanted, present, versions=P09, *, key=("id",), defaults=None):
     """The changeset of two tables with equal keys and these options."""
     return compute_changeset(
         TableSpec(key, (), wanted),
         ExistingTable(key, (), present),
         versions,
-        catalog_options=catalog_options or {},
+        defaults or {},
     )
 
 
@@ -168,7 +168,7 @@ def test_a_new_number_of_buckets_needs_the_data_rewritten():
     ],
 )
 def test_the_catalogs_defaults_are_no_drift(wanted, present, expected):
-    changes = compare(wanted, present, catalog_options={"table-default.bucket": "4", "warehouse": "/wh"})
+    changes = compare(wanted, present, defaults={"bucket": "4", "path": "/wh"})
     assert [(c.name, c.old, c.new) for c in changes.immutable] == expected
 
 

@@ -88,7 +88,9 @@ class Case:
     def plan(self, materialized: str, compare: Any = None, full_refresh: bool = False) -> Plan:
         kind = materialized if materialized in ("snapshot", "seed") else "model"
         config = {**self.config, "materialized": materialized}
-        node = {"name": "m", "resource_type": kind, "config": config, "description": self.description}
+        node = {"name": "m", "database": "paimon", "resource_type": kind, "config": config} | {
+            "description": self.description
+        }
         versions = Versions.of(self.paimon)
         spec = build_table_spec(config, model="m", versions=versions)
         changes = None
@@ -106,7 +108,7 @@ class Case:
         )
 
 
-def compute_changes(versions: Versions, spec: TableSpec, existing: ExistingTable, **_: bool) -> Changeset:
+def compute_changes(versions: Versions, catalog: str, spec: TableSpec, existing: ExistingTable, **_: bool) -> Changeset:
     return compute_changeset(spec, existing, versions)
 
 
@@ -277,7 +279,7 @@ def test_compare_is_told_of_type_changes_and_rewrites(materialized, config, colu
     """Files with older types need other options, unless all rows are rewritten."""
     given = []
 
-    def compare(spec: TableSpec, existing: ExistingTable, **flags: bool) -> Changeset:
+    def compare(catalog: str, spec: TableSpec, existing: ExistingTable, **flags: bool) -> Changeset:
         given.append(flags)
         return Changeset()
 

@@ -70,7 +70,8 @@ class TestSecondCatalog(_Project):
             results = run_dbt(["run"])
         assert {str(result.node.database) for result in results} == {"archive_lake", "paimon"}
         table = archive / f"{project.test_schema}.db" / "archived"
-        assert list(table.glob("bucket-*/*.orc"))
+        assert len(list(table.glob("bucket-*/*.orc"))) == 2
+        assert not list(table.glob("bucket-*/*.parquet"))
         for place in (f"archive_lake.{project.test_schema}.archived", f"paimon.{project.test_schema}.here"):
             assert rows(f"select * from {place}") == [(1, "kept")]
         # The second run was an upsert into the first run's table.

@@ -29,6 +29,7 @@ from dbt.adapters.paimon.profile_checks import AUTHS, CLONE_BY, profile_problems
 DEFAULT_CATALOG = "paimon"
 # Every valid target has one of these, and no model config does.
 _TARGET_KEYS = frozenset({"method", "metastore", "warehouse", "uri"})
+_TABLE_DEFAULT = "table-default."
 _CATALOG_SETTING = re.compile(r"^spark\.sql\.catalog\.([^.]+)$")
 
 
@@ -209,6 +210,15 @@ class PaimonCredentials(Credentials):
     def catalog_of(self, name: str) -> SparkCatalog | None:
         """The catalog with this name, the target's own or from catalogs.yml."""
         return next((catalog for catalog in self.spark_catalogs if catalog.name == name), None)
+
+    def table_defaults(self, catalog: str) -> dict[str, str]:
+        """The options that a catalog gives each new table: `table-default.…` of the profile or of catalogs.yml."""
+        settings, known = self.spark_config.items(), self.catalog_of(catalog)
+        prefix = f"spark.sql.catalog.{catalog}.{_TABLE_DEFAULT}"
+        found = {key.removeprefix(prefix): value for key, value in settings if key.startswith(prefix)}
+        options = known.options.items() if known else ()
+        own = {key.removeprefix(_TABLE_DEFAULT): value for key, value in options if key.startswith(_TABLE_DEFAULT)}
+        return {**found, **own}
 
     @property
     def paimon_catalogs(self) -> frozenset[str]:

@@ -22,7 +22,7 @@ class Compare(Protocol):
     """Compares options and keys (see `Tables.changes`)."""
 
     def __call__(
-        self, spec: TableSpec, existing: ExistingTable, *, retypes: bool = False, rewrites: bool = False
+        self, catalog: str, spec: TableSpec, existing: ExistingTable, *, retypes: bool = False, rewrites: bool = False
     ) -> Changeset: ...
 
 
@@ -77,7 +77,7 @@ def increment(
     node: Mapping[str, Any], spec: TableSpec, current: ExistingTable, applied: ColumnChanges, compare: Compare
 ) -> Plan:
     """Plan a run that adds rows and applies these column changes; raises DbtRuntimeError as in `decide`."""
-    changes = compare(spec, current, retypes=bool(applied.retype))
+    changes = compare(node["database"], spec, current, retypes=bool(applied.retype))
     refuse_rebuild(node["resource_type"], node["name"], changes, applied.drop)
     return _in_place(Action.INCREMENT, node, current, applied, changes)
 
@@ -125,7 +125,8 @@ def _rebuild(
     A new table replaces the old one only if ALTER is not enough, or if Paimon's INSERT OVERWRITE depends on the rows
     that it replaces (see `TableSpec.overwrite_reads_old_keys`).
     """
-    changes = compare(spec, current, retypes=bool(columns and columns.retype), rewrites=True)
+    retypes = bool(columns and columns.retype)
+    changes = compare(node["database"], spec, current, retypes=retypes, rewrites=True)
     rebuild = rebuild_of(spec, changes, columns)
     plan = _in_place(Action.REBUILD, node, current, columns or ColumnChanges(), changes)
     if not rebuild.swaps:

@@ -104,9 +104,9 @@ class Tables:
             )
 
     def changes(
-        self, spec: TableSpec, existing: ExistingTable, *, retypes: bool = False, rewrites: bool = False
+        self, catalog: str, spec: TableSpec, existing: ExistingTable, *, retypes: bool = False, rewrites: bool = False
     ) -> Changeset:
-        """The options and keys that differ between the wanted and the existing table.
+        """The options and keys that differ between the wanted and the existing table of a Spark catalog.
 
         Args:
             retypes: whether columns get a different type.
@@ -116,9 +116,8 @@ class Tables:
         types = {column.name: column.data_type for column in existing.columns}
         older = retypes or (not rewrites and _has_older_types(existing))
         spec = filterable(spec, types, self._adapter.versions, older_types=older)
-        return changeset.compute_changeset(
-            spec, existing, self._adapter.versions, catalog_options=self._adapter.credentials.catalog_options
-        )
+        defaults = self._adapter.credentials.table_defaults(catalog)
+        return changeset.compute_changeset(spec, existing, self._adapter.versions, defaults)
 
     def commit_metadata(self, relation: PaimonRelation) -> None:
         """Commit an empty table snapshot, so that Paimon writes the metadata for Iceberg's readers.

@@ -103,7 +103,7 @@ class Changeset:
 
 
 def compute_changeset(
-    spec: TableSpec, existing: ExistingTable, versions: Versions, *, catalog_options: Mapping[str, str] = {}
+    spec: TableSpec, existing: ExistingTable, versions: Versions, defaults: Mapping[str, str] = {}
 ) -> Changeset:
     """Compare a wanted table with the existing one.
 
@@ -113,12 +113,13 @@ def compute_changeset(
 
     Args:
         versions: decide which options are immutable.
-        catalog_options: the catalog's options; every new table gets its `table-default.*`, so those are not changes.
+        defaults: the options that the catalog gives each new table, so they are not changes.
     """
     if existing.columns and not versions.case_sensitive:
         spec = with_column_case(spec, [column.name for column in existing.columns])
     current = _with_keys(existing.as_spec())
-    wanted = {**_table_defaults(catalog_options), **_with_keys(spec)}
+    inherited = {name: value for name, value in defaults.items() if name not in PROTECTED_OPTIONS}
+    wanted = {**inherited, **_with_keys(spec)}
     unkeyed = [column.name for column in existing.columns if column.name not in existing.primary_key]
     changes = tuple(_differing(wanted, current, versions))
     immutable = tuple(change for change in changes if needs_new_table(change, current, versions))
@@ -133,13 +134,6 @@ def compute_changeset(
         needs_overwrite=any(change.name == "bucket" for change in altered),
         unset_first=_unset_first(existing, altered, versions),
     )
-
-
-def _table_defaults(catalog_options: Mapping[str, str]) -> dict[str, str]:
-    """The options that a catalog gives every new table."""
-    prefix = "table-default."
-    found = {name.removeprefix(prefix): value for name, value in catalog_options.items() if name.startswith(prefix)}
-    return {name: value for name, value in found.items() if name not in PROTECTED_OPTIONS}
 
 
 def _with_keys(table: TableSpec) -> dict[str, str]:

@@ -217,7 +217,7 @@ class Clones:
         plan = self._specs.incremental(model)
         if reason := unsuited(plan.spec, plan.strategy):
             return Clone(branch, reason)
-        changes = self._tables.changes(plan.spec, self._tables.existing(branch))
+        changes = self._tables.changes(str(branch.database), plan.spec, self._tables.existing(branch))
         impossible = [*changes.immutable, *changes.remerging()]
         if changes.needs_overwrite:
             impossible += [change for change in changes.altered if change.name == "bucket"]
