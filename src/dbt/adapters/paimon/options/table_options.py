@@ -168,7 +168,8 @@ def _option_lists() -> Mapping[str, Mapping[str, OptionDefinition]]:
                 immutable=name in raw[key]["immutable"],
             )
             for name, entry in raw[key]["table"].items()
-            if "#" not in name  # a placeholder for names of a pattern, see _OPEN_FAMILIES
+            # Names with # stand for the names of a pattern, see _OPEN_FAMILIES.
+            if "#" not in name and name not in FLINK_ONLY
         }
         for key in OPTION_CATALOGUES
     }
