@@ -29,7 +29,7 @@ COMMANDS: Final = sorted(
 )
 HELP: Final = """\
 Any dbt command without the word dbt, for example:  run -s my_model
-  plan, diff, report as in dbt-paimon, on this shell's Spark
+  plan, diff, report, lineage as in dbt-paimon, on this shell's Spark
   watch [selector]   build and test what you save; Ctrl-C ends it
   exit, or Ctrl-D    end the shell; Ctrl-C ends the running command only"""
 _SELECTS: Final = ("-s", "--select", "-m", "--models", "--exclude", "watch")
