@@ -12,7 +12,7 @@ from dbt_paimon.diff import command as diffs
 from dbt_paimon.diff.comparison import Comparison
 from dbt_paimon.diff.sides import Kind, Side
 from dbt_paimon.env import journal
-from dbt_paimon.env.drop import drop_schemas
+from dbt_paimon.env.drop import drop_schemas, refuse_foreign
 from dbt_paimon.env.journal import State
 from dbt_paimon.env.project import Project, with_adapter
 from dbt_paimon.env.promote import publish_remaining, read
@@ -60,6 +60,8 @@ def drop(project: Project, *, force: bool) -> None:
             own = journal.home_of(adapter)
             if found is None and own[1] not in adapter.list_schemas(own[0]):
                 return False
+            if found is None:
+                refuse_foreign(adapter, project.name, [own])
             drop_schemas(adapter, found.schemas if found else [own])
             return True
 

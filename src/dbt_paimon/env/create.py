@@ -14,7 +14,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.metadata import files
 from dbt.adapters.paimon.spark.formatting import counted, size
 from dbt_paimon.env import journal, modified
-from dbt_paimon.env.drop import drop_schemas
+from dbt_paimon.env.drop import drop_schemas, refuse_foreign
 from dbt_paimon.env.journal import Journal, Node, Place, State
 from dbt_paimon.env.project import Project, dbt, parse, ran_all, with_adapter
 
@@ -109,7 +109,9 @@ def _begin(adapter: PaimonAdapter, planned: _Planned) -> Journal:
 
     The journal records the latest table snapshots of production.
     """
-    old = journal.read(adapter)
+    old, home = journal.read(adapter), journal.home_of(adapter)
+    schemas = tuple(sorted({*planned.journal.schemas, home}))
+    refuse_foreign(adapter, planned.journal.name, {*schemas}.difference(old.schemas if old else ()))
     if old is not None:
         if old.state is State.PROMOTING:
             raise DbtRuntimeError(
@@ -118,8 +120,6 @@ def _begin(adapter: PaimonAdapter, planned: _Planned) -> Journal:
             )
         drop_schemas(adapter, old.schemas)
     nodes = tuple(replace(node, base=journal.base_of(adapter, node.production)) for node in planned.journal.nodes)
-    home = journal.home_of(adapter)
-    schemas = tuple(sorted({*planned.journal.schemas, home}))
     made = replace(planned.journal, nodes=nodes, home=home, schemas=schemas)
     for place in made.schemas:
         adapter.create_schema(journal.relation(place).without_identifier())

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from dbt_common.exceptions import DbtRuntimeError
+
 from dbt_paimon.env import journal
 from dbt_paimon.env.journal import Place
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 def drop_schemas(adapter: PaimonAdapter, schemas: Iterable[Place]) -> None:
     """Drop schemas, and the branches that their views read.
 
-    Drops the journal's schema last, so that an interrupted drop can be repeated.
+    Drops the journal last, so that an interrupted drop can be repeated.
     """
     own = adapter.credentials.schema
     for place in sorted(schemas, key=lambda each: each[1] == own):
@@ -26,4 +28,20 @@ def drop_schemas(adapter: PaimonAdapter, schemas: Iterable[Place]) -> None:
         # Drop the branches first: they are found through views, which are dropped with the schema.
         for branch in adapter.clones.in_schema(relation):
             adapter.clones.end(branch)
+        for other in adapter.list_relations_without_caching(relation) if schema == own else ():
+            if other.identifier != journal.TABLE:
+                adapter.drop_relation(other)
         adapter.drop_schema(relation)
+
+
+def refuse_foreign(adapter: PaimonAdapter, name: str, schemas: Iterable[Place]) -> None:
+    """Refuse schemas that are not of this environment, and have tables or views: a schema's name may be taken."""
+    for place in schemas:
+        relation = journal.relation(place).without_identifier()
+        is_there = place[1] in adapter.list_schemas(place[0])
+        found = sorted(each.render() for each in adapter.list_relations_without_caching(relation)) if is_there else []
+        if found:
+            raise DbtRuntimeError(
+                f"env {name}: the schema {place[1]} is not of this environment, and contains {found[0]}. Nothing was "
+                "done. Choose another name for the environment, or drop that schema."
+            )

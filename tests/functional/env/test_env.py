@@ -214,6 +214,22 @@ class TestRefused(Shop):
         done(env("promote", "pr-7"))
         assert production()["added"] == [(3,)]
 
+    @pytest.mark.parametrize("words", [("create", "--state", "production"), ("drop", "--force")])
+    def test_a_schema_of_other_tables_is_kept(
+        self, env: Env, change: Any, production: Any, rows: Any, project: Any, words: tuple[str, ...]
+    ) -> None:
+        old, taken = production(), f"paimon.{project.test_schema}__pr_7"
+        change()
+        rows(f"create database {taken}")
+        rows(f"create table {taken}.customers as select 1 as id")
+        command, *rest = words
+        assert "is not of this environment" in done(env(command, "pr-7", *rest), 1)
+        assert rows(f"select * from {taken}.customers") == [(1,)]
+        assert production() == old
+        # Do what the message says.
+        rows(f"drop database {taken} cascade")
+        done(env("create", "pr-7", "--state", "production"))
+
     def test_invalid_environments_are_refused(self, env: Env, change: Any, project: Any, production: Any) -> None:
         old = production()
         write_file(
