@@ -278,15 +278,19 @@ def _affected(selection: Mapping[str, Any], *, full_refresh: bool, as_json: bool
 @click.option("--up", is_flag=True, help="Only what the column is computed from.")
 @click.option("--down", is_flag=True, help="Only what is computed from the column.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+@click.option("--mermaid", is_flag=True, help="Print a Mermaid flowchart, which GitHub, GitLab and many wikis draw.")
 @click.option("--threads", type=int, help="How many nodes to compile at once.")
-def lineage(column: str, up: bool, down: bool, as_json: bool, **target: Any) -> None:
+def lineage(column: str, up: bool, down: bool, as_json: bool, mermaid: bool, **target: Any) -> None:
     """Show which columns a column is computed from, and which are computed from it.
 
     A value edge: the value is used. A row edge: it decides which rows there are (WHERE, JOIN, GROUP BY, windows).
     """
+    if as_json and mermaid:
+        raise click.ClickException("--json and --mermaid print different formats. Leave one out.")
     from dbt_paimon.lineage import command
 
-    command.lineage(_dbt_arguments(**target), column, up=up or not down, down=down or not up, as_json=as_json)
+    output = "json" if as_json else "mermaid" if mermaid else "text"
+    command.lineage(_dbt_arguments(**target), column, up=up or not down, down=down or not up, output=output)
 
 
 @main.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})

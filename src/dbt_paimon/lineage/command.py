@@ -13,7 +13,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.overrides import OURS
 from dbt.adapters.paimon.spark.formatting import counted
 from dbt_paimon import selected_nodes
-from dbt_paimon.lineage import changes, edges, macros
+from dbt_paimon.lineage import changes, edges, macros, mermaid
 from dbt_paimon.lineage.affected import affected
 from dbt_paimon.lineage.changes import Change, Kind
 from dbt_paimon.lineage.project import Project, documented_columns
@@ -24,18 +24,19 @@ if TYPE_CHECKING:
 _COMPILED: Final = ("model", "seed", "snapshot", "test")
 
 
-def lineage(arguments: Sequence[str], column: str, *, up: bool, down: bool, as_json: bool) -> None:
-    """Print the lineage of `model.column`, or of all columns of `model`.
+def lineage(arguments: Sequence[str], column: str, *, up: bool, down: bool, output: str) -> None:
+    """Print the lineage of `model.column`, or of all columns of `model`. `output`: text, json or mermaid.
 
     Raises ClickException if there is no such model or column.
     """
     project, _ = _project(arguments)
     node_id, columns = edges.find(project, column)
     found = [edges.of(project, node_id, name, up=up, down=down) for name in columns]
-    if as_json:
+    if output == "json":
         click.echo(json.dumps([each.as_dict() for each in found], indent=2))
     else:
-        click.echo("\n".join(line for each in found for line in each.lines()))
+        lines = mermaid.flowchart(found) if output == "mermaid" else (line for each in found for line in each.lines())
+        click.echo("\n".join(lines))
 
 
 def changed(arguments: Sequence[str], state: str, *, full_refresh: bool, as_json: bool) -> list[str]:

@@ -66,7 +66,7 @@ class Lineage:
         for edge, distance in self.down.items():
             yield f"    {'  ' * distance}{edge.kind} {self._shown(edge.target)}"
         for node_id, reason in self.problems.items():
-            yield f"  {self._node(node_id)} cannot be resolved: {reason}"
+            yield f"  {shown_name(self.project, node_id)} cannot be resolved: {reason}"
 
     def _edge(self, edge: Edge) -> dict[str, Any]:
         return {"from": self._names(edge.source), "to": self._names(edge.target), "kind": edge.kind}
@@ -77,12 +77,9 @@ class Lineage:
     def _id(self, node_id: str) -> str:
         return str(self.project.nodes[node_id]["unique_id"]) if node_id in self.project.nodes else node_id
 
-    def _node(self, node_id: str) -> str:
-        node = self.project.nodes.get(node_id)
-        return node_id.removeprefix(FOREIGN) if node is None else _name(node)
-
     def _shown(self, field: Field) -> str:
-        return self._node(field[0]) if field[1] == ANY else f"{self._node(field[0])}.{field[1]}"
+        name = shown_name(self.project, field[0])
+        return name if field[1] == ANY else f"{name}.{field[1]}"
 
 
 def find(project: Project, given: str) -> tuple[str, tuple[str, ...]]:
@@ -109,6 +106,12 @@ def find(project: Project, given: str) -> tuple[str, tuple[str, ...]]:
 
 def _by_name(project: Project) -> dict[str, str]:
     return {_name(node).lower(): node_id for node_id, node in project.nodes.items() if node["resource_type"] != "test"}
+
+
+def shown_name(project: Project, node_id: str) -> str:
+    """The name of a node for people: of a source with its source, of other relations as the query names them."""
+    node = project.nodes.get(node_id)
+    return node_id.removeprefix(FOREIGN) if node is None else _name(node)
 
 
 def _name(node: Mapping[str, Any]) -> str:
