@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from dbt.adapters.paimon.metadata.facts import Facts, FileGroup
 from dbt.adapters.paimon.metadata.schemas import Schema
 from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt_paimon.report import advice, figures
-from dbt_paimon.report.figures import Cost, LineageNode, NodeRun, Report, Run, Table
+from dbt_paimon.report.figures import Column, ColumnEnd, Cost, LineageNode, NodeRun, Report, Run, Table
 
 NOW = 1_760_000_000.0
 MB = 1024**2
@@ -70,8 +72,23 @@ def table(number: int = 0, name: str = "", **changed: object) -> Table:
     )
 
 
+def _columns(tables: list[Table], index: int) -> tuple[Column, ...]:
+    """Four columns, each computed from that of the table which `report` lets this one read."""
+    names = ("id", "a name", "amount_<b>", "naïve")
+    above = tables[(index - 1) // 3 : (index - 1) // 3 + 1] if index else []
+    below = tables[3 * index + 1 : 3 * index + 4]
+
+    def ends(found: list[Table], column: str) -> tuple[ColumnEnd, ...]:
+        return tuple(ColumnEnd(each.node, each.said, column, "value") for each in found)
+
+    rows = tuple(ColumnEnd(each.node, each.said, "id", "row") for each in above)
+    return (Column("*", rows), *(Column(name, ends(above, name), ends(below, name)) for name in names))
+
+
 def report(count: int, *more: Table) -> Report:
-    tables = (*(table(number) for number in range(count)), *more)
+    made = [table(number) for number in range(count)]
+    made = [replace(each, columns=_columns(made, index)) for index, each in enumerate(made)]
+    tables = (*made, *more)
     shown = tables[:40]
     nodes = tuple(
         NodeRun(

@@ -22,6 +22,10 @@ def test_the_command_line_loads_the_tools():
     assert "dbt_paimon.report.command" in loaded("import dbt_paimon.cli", "dbt_paimon")
 
 
+def test_the_command_line_loads_no_lineage_of_columns():
+    assert loaded("import dbt_paimon.cli", "dbt_paimon.lineage") == []
+
+
 def test_a_client_of_a_running_shell_does_not_load_dbt_or_spark():
     imports = "from dbt_paimon import client, entry, words"
     assert loaded(imports, "dbt.cli", "dbt.adapters", "pyspark") == []

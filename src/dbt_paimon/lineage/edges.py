@@ -15,7 +15,8 @@ from dbt_paimon.lineage.queries import ANY, Field, Output, Result
 VALUE: Final = "value"
 # A column decides which rows there are: in WHERE, JOIN, GROUP BY, DISTINCT, a window or a subquery.
 ROW: Final = "row"
-_WITH_COLUMNS: Final = ("model", "snapshot")
+# Resource types whose columns are those of a query.
+WITH_QUERY: Final = ("model", "snapshot")
 
 
 @dataclass(frozen=True)
@@ -139,13 +140,18 @@ def of(project: Project, node_id: str, column: str, *, up: bool = True, down: bo
 
 def edges(project: Project) -> Iterator[Edge]:
     """Every edge of the models and snapshots of a project."""
-    for node_id, node in project.nodes.items():
-        result = project.query(node_id).result if node["resource_type"] in _WITH_COLUMNS else None
-        if result is not None:
-            for name, output in _outputs(project, result).items():
-                yield from (Edge(source, (node_id, name), VALUE) for source in sorted(output.values))
-                yield from (Edge(source, (node_id, name), ROW) for source in sorted(output.rows))
-            yield from (Edge(source, (node_id, ANY), ROW) for source in sorted(result.rows))
+    for node_id in project.nodes:
+        yield from edges_to(project, node_id)
+
+
+def edges_to(project: Project, node_id: str) -> Iterator[Edge]:
+    """The edges that lead to the columns of a model or snapshot; no edges if its query cannot be resolved."""
+    result = project.query(node_id).result if project.nodes[node_id]["resource_type"] in WITH_QUERY else None
+    if result is not None:
+        for name, output in _outputs(project, result).items():
+            yield from (Edge(source, (node_id, name), VALUE) for source in sorted(output.values))
+            yield from (Edge(source, (node_id, name), ROW) for source in sorted(output.rows))
+        yield from (Edge(source, (node_id, ANY), ROW) for source in sorted(result.rows))
 
 
 def _outputs(project: Project, result: Result) -> Mapping[str, Output]:
@@ -172,6 +178,6 @@ def _problems(project: Project, reached: set[str], *, with_readers: bool) -> dic
     for node_id, node in project.nodes.items():
         query = project.query(node_id)
         reads = query.relations or project.parents(node_id) if with_readers else ()
-        if node["resource_type"] in _WITH_COLUMNS and query.problem and reached.intersection((node_id, *reads)):
+        if node["resource_type"] in WITH_QUERY and query.problem and reached.intersection((node_id, *reads)):
             found[node_id] = query.problem
     return found

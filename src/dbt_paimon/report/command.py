@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.paimon.__version__ import version
 from dbt.adapters.paimon.kept_results import KEPT, RESULTS
 from dbt_paimon import selected_nodes
-from dbt_paimon.report import lineage, runs
+from dbt_paimon.report import columns, lineage, runs
 from dbt_paimon.report.figures import Cost, Report, Table, connected
 from dbt_paimon.report.tables import CLASSES, SOURCE, SQL, TableReader
 
@@ -69,6 +69,7 @@ def run(arguments: Sequence[str], results: Sequence[str] = ()) -> Report:
     target = Path(config.project_root, config.target_path)
     tables = [each for node, each in read.tables.items() if node not in twice]
     found = connected(sorted(tables, key=lambda table: table.name))
+    found = columns.with_lineage(found, target / "manifest.json", read.nodes)
     return Report(
         project=config.project_name,
         target=config.target_name,

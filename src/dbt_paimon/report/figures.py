@@ -75,6 +75,31 @@ class Reader:
 
 
 @dataclass(frozen=True)
+class ColumnEnd:
+    """The other end of an edge of a column's lineage.
+
+    Attributes:
+        node, name: unique id and name of its node; a relation that is no node has only a name.
+        column: its column in lower case; `*` for all columns.
+        kind: value or row.
+    """
+
+    node: str
+    name: str
+    column: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column, the columns that it is computed from, and those that read it; `*` for what all columns have."""
+
+    name: str
+    reads: tuple[ColumnEnd, ...] = ()
+    readers: tuple[ColumnEnd, ...] = ()
+
+
+@dataclass(frozen=True)
 class Table:
     """A table, or why it could not be read.
 
@@ -87,6 +112,8 @@ class Table:
         keeps: what keeps table snapshots, one sentence each.
         reads: how far this table's model or stream has read other tables.
         readers: how far others have read this table.
+        columns: with their direct lineage.
+        columns_unknown: why lineage of columns is missing, one sentence each.
     """
 
     node: str
@@ -121,6 +148,8 @@ class Table:
     keeps: tuple[str, ...] = ()
     reads: tuple[Reader, ...] = ()
     readers: tuple[Reader, ...] = ()
+    columns: tuple[Column, ...] = ()
+    columns_unknown: tuple[str, ...] = ()
     advice: tuple[Advice, ...] = ()
 
 
@@ -209,6 +238,7 @@ def figures(facts: Facts) -> dict[str, Any]:
         "comment": facts.schema.comment,
         "primary_key": facts.schema.primary_keys,
         "partition_by": facts.schema.partition_keys,
+        "columns": tuple(Column(each.name) for each in facts.schema.fields),
         "layout": _layout(facts),
         **_sums(facts.groups, "rows", "bytes", "files"),
         "small_files": sum(each.small_files for each in buckets if each.files > 1),

@@ -21,6 +21,8 @@ MOST_ROWS: Final = 20
 # With more tables, each shows fewer rows, and the script renders a table's details when they are opened.
 MANY_TABLES: Final = 200
 FEWER_ROWS: Final = 5
+MOST_COLUMNS: Final = 500
+FEWER_COLUMNS: Final = 50
 _INDENT: Final = re.compile(r"\n\s+")
 # A larger lineage graph is unreadable; each table lists its inputs anyway.
 MOST_NODES: Final = 150
@@ -62,6 +64,7 @@ def html(report: Report) -> str:
         style=(_TEMPLATES / "style.css").read_text("utf-8"),
         script=(_TEMPLATES / "script.js").read_text("utf-8"),
         most_rows=FEWER_ROWS if many else MOST_ROWS,
+        most_columns=FEWER_COLUMNS if many else MOST_COLUMNS,
         later=many,
         most_nodes=MOST_NODES,
     )

@@ -45,6 +45,8 @@ class TestReport:
         run_dbt(["run", "--select", "by_day", "broken", "reader"])
         # run-operation overwrites run_results.json; the report must still have the run.
         run_dbt(["run-operation", "current_timestamp"])
+        # So does compile, whose manifest has the queries that the lineage of columns is read from.
+        run_dbt(["compile"])
         folder = Path(warehouse) / f"{project.test_schema}.db"
         (folder / "untended" / "consumer").mkdir()
         (folder / "untended" / "consumer" / "consumer-downstream").write_text('{"nextSnapshot": 5}')
@@ -156,6 +158,14 @@ class TestReport:
         reads = {node["name"]: node["reads"] for node in read["lineage"]}
         assert reads["reader"] == ["model.test.untended"]
         assert reads["viewed"] == ["model.test.by_day"]
+
+    def test_columns(self, tables):
+        day = next(each for each in tables["by_day"]["columns"] if each["name"] == "day")
+        assert day["readers"] == [{"node": "model.test.viewed", "name": "viewed", "column": "day", "kind": "value"}]
+        assert [each["name"] for each in tables["by_day"]["columns"]] == ["id", "day", "hour"]
+        assert [each["name"] for each in tables["planted"]["columns"]] == ["id"]
+        text = next(each for each in tables["reader"]["columns"] if each["name"] == "text")
+        assert [each["name"] for each in text["reads"]] == ["untended"]
 
     def test_its_cost(self, read):
         # The statements read the positions of `reader`, the broken table (twice), and dbt's list of tables.

@@ -10,6 +10,7 @@ from selenium.webdriver.common.by import By
 from browser import chromium, complaints, darken, narrow, overflow
 from dbt_paimon.report import page
 from dbt_paimon.report.figures import Table
+from dbt_paimon.report.page import MANY_TABLES
 from synthetic_report import report, table
 
 EVIL = "<script>document.title='taken'</script>"
@@ -49,6 +50,25 @@ def test_a_click_opens_a_table(browser, opened):
     assert target.get_attribute("open") == "true"
     assert browser.title.startswith("shop:")
     assert EVIL in browser.find_element(By.ID, "advice").text
+    assert complaints(browser) == []
+
+
+@pytest.mark.parametrize("count", [5, MANY_TABLES + 1])
+def test_a_click_on_a_column_opens_it_in_the_other_table(browser, opened, count):
+    opened(report(count))
+    browser.find_element(By.CSS_SELECTOR, "#t-model-shop-table-0004 > summary").click()
+    browser.find_element(By.CSS_SELECTOR, "#t-model-shop-table-0004 details.columns > summary").click()
+    for name in ("a name", "amount_<b>", "naïve"):
+        link = browser.find_element(By.LINK_TEXT, f"table_0001.{name}")
+        for _ in range(2):
+            browser.execute_script("arguments[0].click()", link)
+            row = browser.switch_to.active_element
+            assert (row.tag_name, row.find_element(By.TAG_NAME, "th").text) == ("tr", name)
+            details = browser.find_element(By.ID, "t-model-shop-table-0001")
+            assert details.get_attribute("open") == "true"
+            assert row.is_displayed()
+            assert f"table_0000.{name}" in row.text and f"table_0004.{name}" in row.text
+            browser.execute_script("arguments[0].open = false", details)
     assert complaints(browser) == []
 
 

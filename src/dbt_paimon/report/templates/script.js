@@ -4,20 +4,26 @@
   const open = () => {
     let id = "";
     try { id = decodeURIComponent(location.hash.slice(1)); } catch { return; }
-    const found = id && document.getElementById(id);
+    // A table, or `table::column`.
+    const found = id && document.getElementById(id.split("::", 1)[0]);
     if (found && found.matches("details.table")) {
       found.hidden = false;
       fill(found);
       found.open = true;
-      found.scrollIntoView();
-      found.querySelector("summary").focus({ preventScroll: true });
+      const column = id.includes("::") ? document.getElementById(id) : null;
+      if (column) {
+        column.closest("details.columns").open = true;
+        column.tabIndex = -1;
+      }
+      (column || found).scrollIntoView(column ? { block: "center" } : true);
+      (column || found.querySelector("summary")).focus({ preventScroll: true });
     }
   };
   addEventListener("hashchange", open);
   // A second click on the same link changes no hash.
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[href^='#t-']");
-    if (link && link.getAttribute("href") === location.hash) open();
+    if (link && link.hash === location.hash) open();
   });
   const ready = (part) => {
     if (!navigator.clipboard) return;
