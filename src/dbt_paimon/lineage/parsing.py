@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
@@ -26,6 +27,9 @@ _WITH_UNIT: Final = frozenset("date_add date_diff dateadd datediff timestampadd 
 _UNITS: Final = frozenset(
     "day dayofyear hour microsecond millisecond minute month quarter second week year".split(),
 )
+
+# It warns of queries that cannot be resolved; the reason is in `Unresolved`.
+logging.getLogger("sqlglot").setLevel(logging.ERROR)
 
 
 class Unresolved(Exception):

@@ -20,7 +20,9 @@ from dbt_paimon.lineage.queries import Field, Output, Result
 KINDS: Final = frozenset(("model", "seed", "snapshot", "source", "test", "function"))
 # Prefix of the id of a relation that no node of the manifest has.
 FOREIGN: Final = "relation:"
+_ANY_CATALOG: Final = ""
 _PART: Final = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
+_INVENTED: Final = re.compile(r"_col_\d+")
 _DBT_COLUMNS: Final = ("dbt_scd_id", "dbt_updated_at", "dbt_valid_from", "dbt_valid_to")
 
 
@@ -80,8 +82,9 @@ class Project:
                 continue
             for start in range(len(parts)):
                 found.setdefault(parts[start:], node_id)
-            # A view may be rendered with the catalog of tables, before dbt has listed its schema.
-            found.setdefault((str(node["database"] or "").lower(), *parts[1:]), node_id)
+            if node["config"].get("materialized") == "view":
+                # A first run renders a view with the catalog of tables, and with that of views once it has made it.
+                found.setdefault((_ANY_CATALOG, *parts[1:]), node_id)
         return found
 
     def node_of(self, parts: tuple[str, ...]) -> str:
@@ -89,7 +92,8 @@ class Project:
         *front, last = (part.lower() for part in parts)
         name, dollar, rest = last.partition("$")
         given = (*front, name)
-        return self._by_name.get(given, FOREIGN + ".".join(given)) + dollar + rest
+        view = self._by_name.get((_ANY_CATALOG, *given[1:]), FOREIGN + ".".join(given))
+        return self._by_name.get(given, view) + dollar + rest
 
     def is_ephemeral(self, node_id: str) -> bool:
         return node_id in self.nodes and self.nodes[node_id]["config"].get("materialized") == "ephemeral"
@@ -124,6 +128,8 @@ class Project:
             result = queries.read(sql, self.node_of, self._columns_of(relations, node))
         except Unresolved as reason:
             return Query(relations, problem=str(reason))
+        if node["resource_type"] != "test" and any(_is_unnamed(name, sql) for name in result.columns):
+            return Query(relations, problem="a column has no alias, and only Spark knows its name")
         return Query(relations, _of_snapshot(node, result) if node["resource_type"] == "snapshot" else result)
 
     def _columns_of(self, relations: Iterable[str], reader: Mapping[str, Any]) -> dict[str, Sequence[str]]:
@@ -180,6 +186,11 @@ def _named(sql: str) -> tuple[str, ...]:
         return ()
     names = [name.lower() for name in tree.named_selects]
     return () if tree.is_star or not all(names) else tuple(names)
+
+
+def _is_unnamed(column: str, sql: str) -> bool:
+    """Whether sqlglot has invented the name of a column."""
+    return bool(_INVENTED.fullmatch(column)) and column not in sql.lower()
 
 
 def _of_snapshot(node: Mapping[str, Any], result: Result) -> Result:

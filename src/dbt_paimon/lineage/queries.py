@@ -166,7 +166,7 @@ class _Reader:
             if any(node.args.get(part) for part in ("pivots", "sample", "joins", "laterals")):
                 raise Unresolved("it has a PIVOT, TABLESAMPLE or a join in parentheses")
             return self._limited(node, self.query(node.this, scope), scope)
-        raise Unresolved(f"it has a {type(node).__name__.upper()}")
+        raise Unresolved(f"it has a {type(node).__name__.upper()} instead of a SELECT")
 
     def _with_ctes(self, node: exp.Expr, scope: _Scope) -> _Scope:
         given = node.args.get("with_")

@@ -106,6 +106,7 @@ def test_a_star_over_unknown_columns_names_its_relation() -> None:
         ("with recursive r as (select 1 as a union all select a from r) select a from r", "recursive"),
         ("select a from files('x')", "files"),
         ("insert into t select 1", "not a SELECT"),
+        ("with q as (`a`.`b`) select * from q", "COLUMN instead of a SELECT"),
         ("select from where", "cannot parse"),
     ],
 )
@@ -156,6 +157,28 @@ class TestOfProject:
     def test_a_filter_is_a_row_edge_to_all_columns(self, found):
         lineage = edges.of(found, *edges_of(found, "orders.state"), up=False)
         assert "    row paid" in list(lineage.lines())
+
+    @pytest.mark.parametrize(("kind", "read"), [("view", "model.p.paid"), ("table", "relation:elsewhere.s.paid")])
+    def test_only_a_view_is_found_in_another_catalog(self, kind, read):
+        found = project(
+            node("paid", "select id from s.orders", kind=kind), node("ids", "select id from elsewhere.s.paid")
+        )
+        assert list(edges.edges_to(found, "model.p.ids")) == [edges.Edge((read, "id"), ("model.p.ids", "id"), "value")]
+
+    @pytest.mark.parametrize(
+        ("sql", "columns"),
+        [
+            ("select id, max(amount) from s.orders group by id", ()),
+            ("with q as (select id, max(amount) from s.orders group by id) select * from q", ()),
+            ("select id, max(amount) as _col_1 from s.orders group by id", ("id", "_col_1")),
+            ("select cast(id as int), amount from s.orders", ("id", "amount")),
+            ("select id from s.orders where amount > (select max(amount) from s.orders)", ("id",)),
+        ],
+    )
+    def test_a_column_that_only_spark_can_name_is_not_invented(self, sql, columns):
+        found = project(node("m", sql))
+        assert tuple(found.columns("model.p.m")) == columns
+        assert bool(found.query("model.p.m").problem) == (not columns)
 
     @pytest.mark.parametrize(
         ("column", "message"),
