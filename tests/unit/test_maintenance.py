@@ -185,7 +185,9 @@ def planned(policy, versions=P09, spec=None, *, force=False, **state):
     return {action.name: action for action in actions}
 
 
-@pytest.mark.parametrize(("small_files", "commits", "due"), [(9, 0, False), (10, 0, True), (0, 4, False), (0, 5, True)])
+@pytest.mark.parametrize(
+    ("small_files", "commits", "due"), [(9, 0, False), (10, 0, True), (0, 4, False), (0, 5, True), (0, None, True)]
+)
 def test_compaction_is_due(small_files, commits, due):
     policy = MaintenancePolicy(Compact(small_files=10, every_commits=5))
     action = planned(policy, small_files=small_files, commits=commits)["compact"]

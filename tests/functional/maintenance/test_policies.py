@@ -21,6 +21,9 @@ KEYED = "materialized='incremental', primary_key='id', bucket=1, tblproperties={
 MODELS = {
     "merged": f"{{{{ config({KEYED}, maintenance={{'compact': {{'small_files': 3}}}}) }}}} select {RUN} as id",
     "every_second": f"{{{{ config({KEYED}, maintenance={{'compact': {{'every_commits': 2}}}}) }}}} select {RUN} as id",
+    # Each write compacts, too: its compactions are not counted.
+    "every_third": "{{ config(materialized='incremental', primary_key='id', bucket=1, tblproperties={'num-sorted-run.compaction-trigger': "
+    f"2}}, maintenance={{'compact': {{'every_commits': 3}}}}) }}}} select {RUN} as id",
     "left_alone": f"{{{{ config({KEYED}) }}}} select {RUN} as id",
     "not_due": f"{{{{ config({KEYED}, maintenance={{'compact': {{'small_files': 100}}}}) }}}} select {RUN} as id",
     "nightly": f"{{{{ config({KEYED}, maintenance={{'compact': {{'small_files': 2, 'after_run': false}}, "
@@ -106,6 +109,14 @@ class TestAfterRun:
         assert files("every_second") == 2
         kinds = rows("select commit_kind from {schema}.`every_second$snapshots` order by snapshot_id")
         assert kinds == [("APPEND",), ("APPEND",), ("COMPACT",), ("APPEND",)]
+
+    def test_compactions_of_writes_are_not_counted(self, sent, rows):
+        commits = rows("select commit_kind, commit_user from {schema}.`every_third$snapshots` order by snapshot_id")
+        written = {user for kind, user in commits if kind == "APPEND"}
+        assert len(written) == 3
+        # The second run's write compacted, so only two commits have followed the last compaction of any kind.
+        assert ("COMPACT", commits[1][1]) in commits[:3]
+        assert [sql for sql in self.sent_about(sent, "every_third") if "sys.compact" in sql]
 
     def test_cost(self, sent):
         """A policy that is not due adds one statement to those of a table without a policy."""

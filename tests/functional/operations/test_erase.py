@@ -166,6 +166,11 @@ class TestErase:
 class TestRefusals:
     """A table from which a person cannot be erased stays as it is."""
 
+    @pytest.fixture(scope="class")
+    def models(self) -> dict[str, str]:
+        config = "materialized='table', file_format=var('format', 'avro')"
+        return {"built.sql": f"{{{{ config({config}) }}}} {PEOPLE} where email <> '{{{{ var('gone', '') }}}}'"}
+
     @pytest.fixture
     def create(self, rows: Any) -> Any:
         def created(name: str, column: str = "email", partition: str = "", **options: str) -> None:
@@ -197,6 +202,20 @@ class TestRefusals:
         assert why in refusal(relations=name)
         assert set(lake.files(name)) == before
         assert rows(f"select count(*) from {{schema}}.{name}") == [(2,)]
+
+    def test_a_table_is_built_again(self, project: Any, rows: Any, lake: Lake) -> None:
+        run_dbt(["run"])
+        run_dbt(["run"])
+        before = set(lake.files("built"))
+        assert "drop the table (dbt run-operation drop_table) and run its model" in refusal(relations="built")
+        # Do what the message says.
+        run_dbt(["run-operation", "drop_table", "--args", "{relation: built, confirm: built}"])
+        assert not lake.files("built")
+        run_dbt(["run", "--vars", f"{{gone: {ANN}, format: parquet}}"])
+        assert not before & set(lake.files("built"))
+        assert rows("select email from {schema}.built") == [(BOB,)]
+        assert rows("select count(*) from {schema}.`built$snapshots`") == [(1,)]
+        erase(relations="built")
 
     def test_a_renamed_column(self, project: Any, rows: Any, lake: Lake, create: Any) -> None:
         create("renamed", column="mail")

@@ -139,7 +139,8 @@ class _Planner:
         if not compact.order and not self.spec.primary_key:
             arguments["options"] = self._files_per_merge(compact, part.small_files)
         by_files = 0 < compact.small_files <= part.small_files
-        by_commits = 0 < compact.every_commits <= self.state.commits
+        commits = compact.every_commits if self.state.commits is None else self.state.commits
+        by_commits = 0 < compact.every_commits <= commits
         return self._action("compact", by_files or by_commits or force, self._why_compacted(compact, part), arguments)
 
     def _why_compacted(self, compact: Compact, part: _Part) -> str:
@@ -147,7 +148,10 @@ class _Planner:
         if compact.small_files:
             reasons.append(f"{part.small_files} small files in a bucket{part.shown} (due from {compact.small_files})")
         if compact.every_commits:
-            reasons.append(f"{self.state.commits} commits since the last compaction (due from {compact.every_commits})")
+            commits = "the last compaction is older than the kept table snapshots"
+            if self.state.commits is not None:
+                commits = f"{self.state.commits} commits since the last compaction"
+            reasons.append(f"{commits} (due from {compact.every_commits})")
         return "; ".join(reasons)
 
     def _files_per_merge(self, compact: Compact, small: int) -> dict[str, int]:

@@ -67,7 +67,8 @@ class TableState:
     last_snapshot: int = 0
     first_young_snapshot: int | None = None
     next_read: int | None = None
-    commits: int = 0
+    # Since the last compaction that no write made; None if it is older than the kept table snapshots.
+    commits: int | None = 0
     small_files: int = 0
     partitions: tuple[Partition, ...] = ()
     largest_bucket: int = 0  # bytes
@@ -99,7 +100,7 @@ def read(query: Query, table: PaimonRelation, figures: Figures) -> TableState:
         int(last),
         None if young is None else int(young),
         None if next_read is None else int(next_read),
-        int(commits),
+        None if commits is None else int(commits),
         int(small_files),
         tuple(
             Partition(
@@ -123,12 +124,18 @@ def _snapshots_sql(table: PaimonRelation, figures: Figures) -> str:
     next_read = "cast(null as bigint)"
     if figures.consumers:
         next_read = f"(select min(next_snapshot_id) from {table.system_table('consumers')})"
+    # A write that compacts has the same user for its rows and its compaction, which merges only a part of the files. If
+    # the oldest table snapshot is a compaction, the commit of its rows may have expired.
+    whole = f"commit_kind in ({kinds}) and not (commit_kind = 'COMPACT' and (writes or snapshot_id = oldest))"
     return (
         f"(select coalesce(min(snapshot_id), 0) as first, coalesce(max(snapshot_id), 0) as last, {young} as young,\n"
         f"  {next_read} as next_read,\n"
-        "  count(case when commit_kind <> 'COMPACT' and snapshot_id > coalesce(compacted, 0) then 1 end) as commits\n"
-        f"  from (select *, max(case when commit_kind in ({kinds}) then snapshot_id end) over () as compacted\n"
-        f"    from (select snapshot_id, commit_kind, {age} as age from {table.system_table('snapshots')})))"
+        "  case when max(compacted) is not null or min(snapshot_id) = 1 or count(*) = 0 then\n"
+        "    count(case when commit_kind <> 'COMPACT' and snapshot_id > coalesce(compacted, 0) then 1 end) end as commits\n"
+        f"  from (select *, max(case when {whole} then snapshot_id end) over () as compacted\n"
+        f"    from (select snapshot_id, commit_kind, {age} as age, min(snapshot_id) over () as oldest,\n"
+        f"        max(commit_kind <> 'COMPACT') over (partition by commit_user) as writes\n"
+        f"      from {table.system_table('snapshots')})))"
     )
 
 

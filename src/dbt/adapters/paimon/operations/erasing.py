@@ -46,7 +46,10 @@ _KEEPS: Final = ("changelog.num-retained.", "changelog.time-retained")
 _OUTSIDE: Final = "data-file.external-paths"
 # The columns of a dead letter that are searched.
 _MESSAGE: Final = {"reason": "string", "key": "binary", "value": "binary"}
-REBUILD: Final = "Build the table again without the rows (dbt run --full-refresh)"
+# `--full-refresh` would overwrite the rows, and keep the old table snapshots and tags.
+REBUILD: Final = (
+    "If its rows can be computed again without the key, drop the table (dbt run-operation drop_table) and run its model"
+)
 _VIEW: Final = "dbt_erase_files"
 # Makes a commit merge all manifests (ManifestFileMerger), because old ones have minima and maxima of removed files.
 _NEW_MANIFESTS: Final = {"spark.paimon.manifest.full-compaction-threshold-size": "1 b"}
@@ -160,7 +163,7 @@ def why_not(found: Target, versions: Versions) -> Iterator[str]:
     if spec.primary_key:
         yield from compaction_problems(spec, {}, versions)
     if in_path := [name for name in spec.partition_by if name in found.columns]:
-        yield f"{in_path[0]} is a partition column: names of folders hold it. {REBUILD} and a different partition_by"
+        yield f"{in_path[0]} is a partition column: names of folders hold it. {REBUILD} with a different partition_by"
     if iceberg.is_on(spec):
         yield f"it has Iceberg metadata, which Paimon does not clean up. {REBUILD}"
     if kept := [name for name in spec.options if name.startswith(_KEEPS)]:
@@ -333,7 +336,7 @@ class Erasures:
         if unreadable:
             raise DbtRuntimeError(
                 f"erase: {target.relation.shown} has files that Spark cannot search, such as "
-                f"{unreadable[0]}; nothing was done to them. {REBUILD} and file_format: parquet."
+                f"{unreadable[0]}; nothing was done to them. {REBUILD} with file_format: parquet."
             )
         found: set[str] = set()
         for each in FORMATS:

@@ -57,7 +57,9 @@ class Compact:
         NUMBER,
         default=f"`{SMALL_FILES}`, without `every_commits`",
     )
-    every_commits: int = key_field(0, "Due after this many commits since the last compaction", NUMBER)
+    every_commits: int = key_field(
+        0, "Due after this many commits since the last compaction; those of writes do not count", NUMBER
+    )
     after_run: bool = key_field(True, _AFTER_RUN, BOOLEAN, default="`true`")
 
 
