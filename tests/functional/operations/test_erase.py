@@ -206,13 +206,14 @@ class TestRefusals:
     def test_a_table_is_built_again(self, project: Any, rows: Any, lake: Lake) -> None:
         run_dbt(["run"])
         run_dbt(["run"])
-        before = set(lake.files("built"))
+        before = {path.name for path in lake.files("built") if path.suffix == ".avro"}
+        assert before
         assert "drop the table (dbt run-operation drop_table) and run its model" in refusal(relations="built")
         # Do what the message says.
         run_dbt(["run-operation", "drop_table", "--args", "{relation: built, confirm: built}"])
         assert not lake.files("built")
         run_dbt(["run", "--vars", f"{{gone: {ANN}, format: parquet}}"])
-        assert not before & set(lake.files("built"))
+        assert not before & {path.name for path in lake.files("built")}
         assert rows("select email from {schema}.built") == [(BOB,)]
         assert rows("select count(*) from {schema}.`built$snapshots`") == [(1,)]
         erase(relations="built")

@@ -130,8 +130,8 @@ def _snapshots_sql(table: PaimonRelation, figures: Figures) -> str:
     return (
         f"(select coalesce(min(snapshot_id), 0) as first, coalesce(max(snapshot_id), 0) as last, {young} as young,\n"
         f"  {next_read} as next_read,\n"
-        "  case when max(compacted) is not null or min(snapshot_id) = 1 or count(*) = 0 then\n"
-        "    count(case when commit_kind <> 'COMPACT' and snapshot_id > coalesce(compacted, 0) then 1 end) end as commits\n"
+        "  case when max(compacted) is not null or min(snapshot_id) = 1 or count(*) = 0 then count(\n"
+        "    case when commit_kind <> 'COMPACT' and snapshot_id > coalesce(compacted, 0) then 1 end) end as commits\n"
         f"  from (select *, max(case when {whole} then snapshot_id end) over () as compacted\n"
         f"    from (select snapshot_id, commit_kind, {age} as age, min(snapshot_id) over () as oldest,\n"
         f"        max(commit_kind <> 'COMPACT') over (partition by commit_user) as writes\n"
