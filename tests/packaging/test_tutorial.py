@@ -8,21 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from doc_pages import LEAKS, SHORT_LIVED, Shell, blocks_of, follow
+from doc_pages import Shell, blocks_of, follow
 
 PAGE = "docs/tutorial.md"
 
 
-def test_the_first_tables(tmp_path: Path) -> None:
-    """Steps 2 to 5 (project, two batches, data tests), in this checkout's environment, which replaces step 1."""
-    environ = {key: value for key, value in os.environ.items() if key not in LEAKS}
-    environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environ['PATH']}"
-    environ["JAVA_TOOL_OPTIONS"] = SHORT_LIVED
-    steps = [block for block in blocks_of(PAGE) if block.heading[:2] in ("2.", "3.", "4.", "5.")]
-    assert steps[0].commands()[0].startswith("dbt init")
-    follow(steps, Shell(tmp_path, environ))
-
-
+# In CI, the README's commands run in such an environment (`test_wheel.py`).
 @pytest.mark.full
 @pytest.mark.slow
 def test_every_step(shell: Shell) -> None:

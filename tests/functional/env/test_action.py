@@ -34,6 +34,7 @@ def test_each_step_runs_a_script() -> None:
         assert all(name in text for name in step["env"] if name != "GH_TOKEN")
 
 
+@pytest.mark.full
 class TestPullRequest:
     @pytest.fixture(scope="class")
     def models(self) -> dict[str, str]:

@@ -244,6 +244,7 @@ def test_ended(project: Project, server_kills: int, record: Record) -> None:
             assert not wrong
 
 
+@pytest.mark.full
 def test_terminated(project: Project) -> None:
     """TERM cancels the statement, as Ctrl-C does, and ends dbt. `test_ended` does not always send TERM."""
     project.n = 1
