@@ -1,4 +1,4 @@
-"""A sequence: a model, the rows of its query in each step, and what happens between runs. Plans are JSON files."""
+"""The plan of a sequence of runs: a model, its query's rows in each step, what happens between runs; a JSON file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-# See `conditions`.
+# See conditions.py.
 Condition = list[Any]
 
 
@@ -31,9 +31,9 @@ class Operation:
 class Step:
     """A run, and what happens after it.
 
-    `window` is the time range of a microbatch run. `consumers` are the numbers of consumers that run in this step, too.
-    `traits` are the letters of known defects that the step may meet. `empty` means a run with --empty. `filters` are
-    conditions with which the table is read after the run.
+    `window` is the time range of a microbatch run. `consumers` lists, by number, the consumers that also run.
+    `traits` has a letter (see draw_*.py) for each known defect that the step may meet. `empty` means a run with
+    --empty. `filters` are conditions with which the table is read after the run.
     """
 
     batch: Batch

@@ -1,4 +1,4 @@
-"""The second project: chains of models over changes, audits, Python, a stream, and commands other than `build`.
+"""The second project whose runs are killed: changes, audits, Python, a stream, and commands besides `build`.
 
 `fed` gets rows once per step, however often the step runs. Downstream models read its changes, so they show a lost or
 duplicate row. See lakehouse.py for the first project.
@@ -27,7 +27,7 @@ MODELS = {
 select id, {{ var('step') }} as step, timestampadd(day, {{ var('step') }}, timestamp '2026-01-01') as at
 from range(<ids>) """
     + NEW,
-    # Two consumers of one table, each with its own position: a log of the changes, and sums.
+    # Four consumers of one table, each with its own position.
     "logged.sql": """{{ config(materialized='incremental', incremental_strategy='append') }}
 select id, step from {{ paimon_changes(ref('fed'), keep=true) }}""",
     "summed.sql": """{{ config(
@@ -75,7 +75,7 @@ select id, step from {{ stream(ref('added')) }}""",
 select id, {{ var('step') }} as step from range(<ids>)""",
     "rescaled.sql": """{{ config(materialized='incremental', primary_key='id', bucket=var('buckets')) }}
 select id, {{ var('step') }} as step from range(<ids>)""",
-    # Gets rows only when its branch is fast-forwarded.
+    # Changes only when its branch is fast-forwarded.
     "forwarded.sql": """{{ config(materialized='incremental', incremental_strategy='append') }}
 select id, {{ var('step') }} as step from range(<ids>) {% if is_incremental() %} where false {% endif %}""",
     "models.yml": """

@@ -1,4 +1,4 @@
-"""The third project: materialized views over two tables with upserts and deletes, and views over those views.
+"""The third project whose runs are killed: materialized views over changing tables, and views over those views.
 
 Each view is refreshed incrementally or in full; Python functions compute the rows that its query should return. See
 lakehouse.py for the first project.

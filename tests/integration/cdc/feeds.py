@@ -108,7 +108,7 @@ class Feed(ABC):
     @property
     @abstractmethod
     def schema(self) -> str:
-        """The middle part of its topics' names."""
+        """The middle part of the topics' names."""
 
     @abstractmethod
     def settings(self, tables: tuple[str, ...]) -> dict[str, str]:
@@ -178,7 +178,7 @@ class MariaDbFeed(Feed):
             "connector.adapter": "mariadb",
             "database.protocol": "jdbc:mariadb",
             "database.jdbc.driver": "org.mariadb.jdbc.Driver",
-            # Only MySQL's driver knows the default value.
+            # The default mode works only with MySQL's driver.
             "database.ssl.mode": "disabled",
             # To the server, each connector is a replica with its own ID.
             "database.server.id": str(zlib.crc32(self.name.encode())),

@@ -1,4 +1,4 @@
-"""VS Code's dbt Power User on a project: docs/tools/vscode.md. Only the extension's Python runs here, from npm."""
+"""VS Code's dbt Power User, set up as in docs/tools/vscode.md. Only the extension's Python runs here, from npm."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def extension() -> Path:
     folder = maven.cache() / "tools" / PACKAGE.replace("/", "-")
     python = folder / "package" / "dist" / "altimate_python_packages"
     if not python.exists():
-        assert shutil.which("npm"), "the extension's Python is a package of npm"
+        assert shutil.which("npm"), "npm is needed to download the extension's Python"
         folder.mkdir(parents=True, exist_ok=True)
         subprocess.run(["npm", "pack", "--silent", PACKAGE], cwd=folder, check=True)
         (archive,) = folder.glob("*.tgz")

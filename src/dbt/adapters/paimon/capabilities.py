@@ -21,10 +21,10 @@ DEFAULT_PAIMON_VERSION: Final = "0.9.0"
 # The Spark version to assume if it is not known.
 USUAL_SPARK: Final = "3.5.7"
 
-# Upstream's releases for error messages: the newest known one of each line.
+# Upstream's releases: the newest known one of each line.
 RELEASES: Final[tuple[str, ...]] = ("0.9.0", "1.0.1", "1.1.1", "1.2.0", "1.3.1", "1.4.2", "2.0.0")
 
-# Spark line -> the releases with a whole run of the functional tests in docs/compatibility, the newest first. A profile
+# Spark line -> the releases whose run of all functional tests is in docs/compatibility, the newest first. A profile
 # without paimon_version takes the first with an available connector, or the line's oldest release.
 _TESTED: Final[Mapping[str, tuple[str, ...]]] = {"3.5": ("1.4.2",)}
 
@@ -85,7 +85,7 @@ class Capability(Enum):
     REST_CATALOG = Rule(
         "REST catalogs",
         paimon="1.0",
-        remedy="Set paimon_version to a release that has it, or metastore to filesystem, hive or jdbc.",
+        remedy="Set paimon_version to a release that has them, or metastore to filesystem, hive or jdbc.",
         listed=True,
     )
     # HiveCatalog.createTableImpl of 0.9 takes a second client from its pool while it holds one, so threads deadlock
@@ -121,11 +121,11 @@ class Capability(Enum):
         "a check that refuses writes to partitions with another number of buckets than the table",
         until="1.0",
         remedy="Leave `partitions` out to rewrite all of them.",
-        wrong="after a rescale of some partitions, a key that is written again in one of the others exists twice",
+        wrong="after a rescale of some partitions, keys that are written again in the other ones exist twice",
         answer="a rescale of some partitions is refused",
         test="functional/buckets/test_rescale.py",
     )
-    # SchemaValidation.validateBucket does not refuse it since 1.3.
+    # SchemaValidation.validateBucket refuses them before 1.3.
     FIXED_BUCKET_ACROSS_PARTITIONS = Rule(
         "fixed buckets when the primary key leaves out a partition column",
         paimon="1.3",
@@ -140,13 +140,13 @@ class Capability(Enum):
         until_spark="4.1",
         remedy="Give the column a name of letters, digits and _, or use bucket = -1.",
     )
-    # From 1.3, PaimonScan.extractBucketTransform takes a dot in it for a nested field [ran, 1.4.2].
+    # From 1.3, PaimonScan.extractBucketTransform takes a dot in the bucket key for a nested field [ran, 1.4.2].
     FIXED_BUCKET_BY_DOTTED_COLUMN = Rule(
         "fixed buckets by one column with a dot in its name",
         paimon=None,
         remedy="Give the column a name without dots, or use bucket = -1.",
     )
-    # OptionUtils.mergeSQLConfWithIdentifier pastes catalog, schema and table into a regular expression; from 1.0.
+    # From 1.0, OptionUtils.mergeSQLConfWithIdentifier pastes catalog, schema and table into a regular expression.
     TABLE_NAMES_OF_ANY_TEXT = Rule(
         "table names that are not valid regular expressions",
         until="1.0",
@@ -163,9 +163,9 @@ class Capability(Enum):
     PARQUET_FORMAT_V2 = Rule(
         "reading Parquet files of writer version v2",
         paimon="1.4",
-        remedy="Remove it: the table could be written, and not read.",
+        remedy="Remove it: the table could be written but not read.",
     )
-    # AvroFileFormat.createCodecFactory: before 1.0, it reads only avro.codec and zstd, and ignores any other text.
+    # AvroFileFormat.createCodecFactory: before 1.0, it ignores any file.compression but zstd, and uses avro.codec.
     AVRO_CODEC_IS_ITS_OWN = Rule("Avro files that ignore the compressions of other formats", until="1.0")
     # NestedColumnReader.readRow of 0.9 asks the first field's vector for its length, which a vector of decimals does
     # not have. Such rows can be written but not read [ran, 0.9.0].
@@ -188,7 +188,7 @@ class Capability(Enum):
         test="functional/types/test_round_trip.py",
     )
     # SparkFilterConverter, https://github.com/apache/paimon/pull/6943: before, Paimon read NOT (column <=> 'a') as
-    # column <> 'a', and skipped files of NULL [ran, 0.9.0].
+    # column <> 'a', and could skip files with NULL [ran, 0.9.0].
     FILTERS_THAT_KEEP_NULLS = Rule(
         "filters that keep rows of NULL (is distinct from, is not true)",
         paimon="1.4",
@@ -198,7 +198,7 @@ class Capability(Enum):
     )
     # PredicateBuilder.in of older releases fails for an empty list: "There must be at least 1 inner predicate". Dynamic
     # partition pruning passes one if one side of a join has no rows [ran, 0.9.0].
-    JOINS_WITH_NOTHING = Rule("joins of a partitioned table by its partition columns with no rows", paimon="1.4")
+    JOINS_WITH_NOTHING = Rule("joins with an empty input by a table's partition columns", paimon="1.4")
     # SchemaEvolutionUtil.createDataFilters, https://github.com/apache/paimon/pull/4705: before, Paimon cast a filter's
     # values to the type in the file: 3000000000 to -1294967296, and 5.5 to 5 [ran, 0.9.0].
     FILTERS_AFTER_TYPE_CHANGE = Rule(
@@ -211,7 +211,7 @@ class Capability(Enum):
     # The same cast fails for a string that is not a number. And Paimon compares the minimum and maximum of older files
     # as strings, https://github.com/apache/paimon/pull/5825.
     FILTERS_AFTER_CHANGE_TO_TEXT = Rule(
-        "filters that find the rows of older files after a column has become a text, or was one",
+        "filters that find the rows of older files after a column has become a string, or was one",
         paimon="1.3",
         wrong="after a column's type has changed to or from a string, filters fail or miss rows of older files",
         answer="the change of type is refused",
@@ -228,7 +228,7 @@ class Capability(Enum):
         remedy="Give the default in the model's SQL, with coalesce().",
         listed=True,
     )
-    # PartialUpdateMergeFunction: before 1.1, one sequence group for any column was enough [ran, 0.9.0].
+    # PartialUpdateMergeFunction: before 1.1, one sequence group let every column aggregate [ran, 0.9.0].
     AGGREGATE_OUTSIDE_SEQUENCE_GROUP = Rule(
         "partial-update that aggregates columns outside its sequence groups", until="1.1"
     )
@@ -244,20 +244,20 @@ class Capability(Enum):
         answer="the function is refused",
         test="unit/test_corpus.py",
     )
-    # FieldListaggAgg reads it from 1.4.
+    # FieldListaggAgg reads `distinct` from 1.4.
     LISTAGG_DISTINCT = Rule("listagg with distinct", paimon="1.4")
     # PartialUpdateMergeFunction of 0.9: if a key comes again after its delete, every read and compaction fails
     # [ran, 0.9.0], and a compaction of only some levels drops the delete but not the row.
     REMOVE_RECORD_ON_DELETE = Rule(
         "partial-update.remove-record-on-delete",
         paimon="1.0",
-        remedy="Use 'ignore-delete', a sequence_group, whose columns a delete empties, or 'deduplicate'.",
+        remedy="Use 'ignore-delete' or 'deduplicate', or a sequence_group: a delete sets its columns to NULL.",
         wrong="with `partial-update.remove-record-on-delete`, a key that comes again makes the table unreadable",
         answer="the option is refused",
         test="unit/test_corpus.py",
         listed=True,
     )
-    # DataWrite.needFullCompaction, from 1.4; before that, only Flink reads it [ran, 0.9.0 and 1.4.2].
+    # DataWrite.needFullCompaction, from 1.4; before that, only Flink reads the option [ran, 0.9.0 and 1.4.2].
     FULL_COMPACTION_ON_WRITE = Rule(
         "full-compaction.delta-commits on Spark",
         paimon="1.4",
@@ -273,10 +273,10 @@ class Capability(Enum):
     )
     # SpecialFields.SYSTEM_FIELD_NAMES, from 1.0; not reserved in 0.9 [ran].
     ROWKIND_IS_PAIMONS_COLUMN = Rule("the reserved column name rowkind", paimon="1.0")
-    # PartialUpdateMergeFunction: a '-U' and its '+U' in one write return 7 instead of 5 [ran, 1.4.2 and 2.0.0].
+    # PartialUpdateMergeFunction: a '-U' and its '+U' in one write give a wrong sum [ran, 1.4.2 and 2.0.0].
     # 0.9.0 is right; the releases in between were not tried.
     SUM_RETRACTS_IN_SEQUENCE_GROUP = Rule(
-        "sum in a sequence group that takes back the rows of one write",
+        "sum in a sequence group, for a '-U' and its '+U' in one write",
         until="1.0",
         wrong="`sum` in a sequence group returns a wrong value for a `-U` and its `+U` in one write",
         answer="new tables are refused; a warning for existing ones",
@@ -293,7 +293,7 @@ class Capability(Enum):
         answer="new tables are refused; a warning for existing ones",
         test="functional/merge_engines/test_right_values.py",
     )
-    # AggregateMergeFunction.getResult returns the sequence of the latest row [ran, 0.9.0, 1.4.2 and 2.0.0].
+    # AggregateMergeFunction.getResult: first value, but latest sequence [ran, 0.9.0, 1.4.2 and 2.0.0].
     FIRST_VALUE_BY_SEQUENCE = Rule(
         "first_value and first_non_null_value in the order of a sequence",
         paimon=None,
@@ -346,7 +346,7 @@ class Capability(Enum):
         test="functional/merge_engines/test_right_values.py",
     )
     # CompactProcedure of 0.9 does not fold the cast of a literal: "cannot translate expression" [ran, 0.9.0].
-    STRINGS_FOR_DATE_PARTITIONS = Rule("sys.compact with a text for a partition column of type date", paimon="1.0")
+    STRINGS_FOR_DATE_PARTITIONS = Rule("sys.compact with a string for a partition column of type date", paimon="1.0")
     # FieldListaggAggFactory, from 1.4: STRING only.
     LISTAGG_ON_VARCHAR = Rule("listagg on varchar(n)", until="1.4", remedy="Cast the column to string.")
     # RecordLevelExpire, from 1.0; before that only integers, of the type in record-level.time-field-type.
@@ -361,14 +361,14 @@ class Capability(Enum):
         until="2.0",
         remedy="Use changelog_producer = 'full-compaction', or drop full-compaction.delta-commits.",
     )
-    # SchemaManager.checkAlterTableOption guards deletion-vectors.enabled and ignore-delete; at 1.4.
-    GUARDED_OPTION_CHANGES = Rule("deletion-vectors.modifiable, changes of ignore-delete checked", paimon="1.4")
+    # SchemaManager.checkAlterTableOption of 1.4 guards deletion-vectors.enabled and ignore-delete.
+    GUARDED_OPTION_CHANGES = Rule("guarded changes of deletion-vectors.enabled and ignore-delete", paimon="1.4")
     # MergeIntoPaimonTable encodes rows with the table's schema, but Spark's RowEncoder does not support varchar
     # [ran, 0.9.0]; the same source at 1.4.2 and 2.0.0.
     MERGE_ON_SIZED_TEXT = Rule(
         "MERGE INTO tables with varchar or char columns",
         paimon=None,
-        remedy="Make it a string: cast(… as string) in the query, or data_type: string in the contract.",
+        remedy="Use a string: cast(… as string) in the query, or data_type: string in the contract.",
     )
     COMPACT_ORDER = Rule("sys.compact with order, zorder and hilbert (append tables)", listed=True)
     # commit.strict-mode.last-safe-snapshot (StrictModeChecker), from 1.4. Without it, the overwrite of a sorted
@@ -396,7 +396,7 @@ class Capability(Enum):
     EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT = Rule("sys.expire_snapshots with older_than as text", paimon="1.0")
     # ExpireSnapshotsImpl.expire of 2.0 deletes a table snapshot only if the next one is old, too [ran, 2.0.0].
     EXPIRE_SNAPSHOTS_KEEPS_THE_STATE_THEN = Rule(
-        "sys.expire_snapshots that keeps what the table was at older_than", paimon="2.0"
+        "sys.expire_snapshots that keeps the table's state at older_than", paimon="2.0"
     )
     # Timestamp.toSQLTimestamp goes through java.sql.Timestamp, in the JVM's time zone [ran, 0.9.0, 1.4.2].
     ORC_TIMESTAMPS_OF_ANY_HOUR = Rule(
@@ -453,11 +453,9 @@ class Capability(Enum):
     )
     # DataTableBatchScan up to 1.4 leaves level 0 of first-row tables out of every scan. AbstractBatchTableScan of 2.0
     # reads it in incremental scans [ran, 2.0.0]. Only a test uses this rule.
-    INCREMENTAL_QUERY_OF_LEVEL_0 = Rule(
-        "paimon_incremental_query that shows what came into first-row tables", paimon="2.0"
-    )
-    # DeleteFromPaimonTableCommand.performNonPrimaryKeyDelete keeps the rows of Not(condition), which drops those where
-    # the condition is NULL; at 1.4, of Not(EqualNullSafe(condition, true)) [ran, 0.9.0, 1.4.2].
+    INCREMENTAL_QUERY_OF_LEVEL_0 = Rule("paimon_incremental_query that reads level 0 of first-row tables", paimon="2.0")
+    # DeleteFromPaimonTableCommand.performNonPrimaryKeyDelete keeps the rows of Not(condition), so not those where the
+    # condition is NULL; 1.4 uses Not(EqualNullSafe(condition, true)) [ran, 0.9.0, 1.4.2].
     DELETE_KEEPS_ROWS_OF_NULL_CONDITIONS = Rule(
         "DELETE that keeps rows for which its condition is NULL",
         paimon="1.4",
@@ -468,7 +466,7 @@ class Capability(Enum):
     # DELETE drops partitions if its condition is only about partition columns. 0.9 ignores the parts that it cannot
     # translate: `dt > '2024' and upper(dt) = 'X'` drops all partitions after 2024 [ran, 0.9.0, 1.4.2].
     DELETE_BY_WHOLE_CONDITION = Rule(
-        "DELETE of partitions by all of its condition",
+        "DELETE of partitions by its whole condition",
         paimon="1.4",
         wrong="DELETE by partition columns ignores parts of its condition, and removes too many partitions",
         answer="in hooks and operations, DELETE checks the condition on each row",
@@ -522,7 +520,7 @@ class Capability(Enum):
     )
     # RollbackHelper.cleanSnapshotsDataFiles up to 1.1.1 deletes files that a later compaction moved to another level.
     ROLLBACK_KEEPS_FILES = Rule(
-        "a rollback to a state before a compaction that keeps the files of that state",
+        "a rollback that keeps the files of a state before a compaction",
         paimon="1.2",
         wrong="a rollback to a state before a compaction deletes files that the table still needs",
         answer="the rollback ends at a compaction right after that state, or is refused",
@@ -536,7 +534,7 @@ class Capability(Enum):
         remedy="Use table_tag, which gives the table snapshot of a run a tag.",
         listed=True,
     )
-    # JdbcCatalog.assertMainBranch, at 0.9.0 to 2.0.0.
+    # JdbcCatalog.assertMainBranch, from 0.9.0 to 2.0.0.
     BRANCHES = Rule("branches", catalogs=_WITH_BRANCHES, remedy="Use another kind of catalog.", listed=True)
     # BranchManager.createBranch of 0.9 copies one schema, so files of older schemas cannot be read [ran, 0.9.0].
     BRANCHES_WITH_ALL_SCHEMAS = Rule(
@@ -549,7 +547,7 @@ class Capability(Enum):
     )
     FAST_FORWARD = Rule("sys.fast_forward", catalogs=_WITH_BRANCHES, listed=True)
     # IcebergCommitCallback. 0.9 (`metadata.iceberg-compatible`) writes no field ids into Parquet, and fails after
-    # the commit for timestamps, small integers and nested types; pyiceberg and DuckDB read 1.4's [ran, both].
+    # the commit for timestamps, small integers and nested types; pyiceberg and DuckDB read 1.4's [ran, 0.9.0, 1.4.2].
     ICEBERG_METADATA = Rule(
         "tables that Iceberg's readers can read (iceberg: true)",
         paimon="1.4",
@@ -811,7 +809,7 @@ class Versions:
         return self._missing(capability) is None
 
     def require(self, capability: Capability, what: str) -> None:
-        """Raise DbtRuntimeError if a capability is missing; `what` needs it, such as "materialized='view'"."""
+        """Raise DbtRuntimeError if a capability is missing that `what`, such as "materialized='view'", needs."""
         if missing := self.explain(capability):
             raise DbtRuntimeError(f"{what}: {missing}")
 
@@ -837,7 +835,7 @@ class Versions:
             since, where = rule.catalogs.get(self.catalog_kind), f" on a {self.catalog_kind} catalog"
             if since is None:
                 kinds = ", ".join(f"{kind} (Paimon >= {first})" for kind, first in rule.catalogs.items())
-                return f"a {self.catalog_kind} catalog has none; these have: {kinds}"
+                return f"a {self.catalog_kind} catalog has none, unlike {kinds}"
         if since is None:
             return "no released Paimon has it"
         if not reaches(self.paimon, since):

@@ -1,4 +1,4 @@
-"""Fills dbt's cache of relations when the catalog is first used, in commands that may not use it."""
+"""Fills dbt's cache of relations when the catalog is first used, in commands that might not use it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class DeferredCacheFill:
             self._listing = listing
 
     def flush(self) -> None:
-        """Run the deferred listing, if there is one, while other threads wait. The listing must not call this."""
+        """Run the deferred listing, if any. Other threads wait, so threads of the listing must not call `flush`."""
         with self._lock:
             listing, self._listing = self._listing, None
             if listing is not None:

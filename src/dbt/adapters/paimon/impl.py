@@ -432,7 +432,7 @@ class PaimonAdapter(SparkAdapter):
         return list(super().list_schemas(database))
 
     def set_relations_cache(self, *arguments: Any, **more: Any) -> None:
-        """Fill dbt's relation cache; in commands that may not need Spark, only when the cache is first used."""
+        """Fill dbt's relation cache; in commands that might not need Spark, only when the cache is first used."""
         listing = partial(super().set_relations_cache, *arguments, **more)
         if early_start.may_end_without_spark():
             self.connections.deferred_cache_fill.defer(listing)

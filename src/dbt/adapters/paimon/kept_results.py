@@ -17,9 +17,10 @@ _OTHERS: Final = frozenset(("compile", "generate", "run-operation", "show"))
 
 
 def keep(config: Any) -> None:
-    """Copy the results of the last run if this command will overwrite them; `dbt debug` has no project."""
+    """Copy the results of the last run if this command will overwrite them."""
     from dbt.flags import get_flags
 
+    # `dbt debug` has none.
     target = getattr(config, "project_target_path", None)
     if target is None or getattr(get_flags(), "WHICH", "") not in _OTHERS:
         return

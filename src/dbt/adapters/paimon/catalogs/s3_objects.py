@@ -31,7 +31,7 @@ _ANONYMOUS: Final = "AnonymousAWSCredentialsProvider"
 
 
 class NoConditionsError(DbtRuntimeError):
-    """The store does not support conditional writes; the message is a clause without a capital letter."""
+    """The warehouse cannot hold leases; the message is a clause without a capital letter."""
 
 
 class _RefusedError(StoreError):
@@ -79,7 +79,9 @@ class S3Objects:
                 "store answers, or set `s3_lock: false` in the profile to run without locks."
             ) from exc
         if not kept:
-            raise NoConditionsError(f"the store of {self.place} ignores the condition of a write (If-None-Match)")
+            raise NoConditionsError(
+                f"the store of {self.place} ignores the condition of a write (If-None-Match or If-Match)"
+            )
 
     def _answer(self, ask: Any, name: str, absent: frozenset[int], **more: Any) -> dict[str, Any] | None:
         """The response to a request, with its content; None for a status in `absent`. Other errors raise StoreError."""

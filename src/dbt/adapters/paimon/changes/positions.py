@@ -64,7 +64,7 @@ def fingerprint(text: str) -> str:
 
 
 def mark(positions: Mapping[str, Position]) -> str:
-    """The commit user prefix that stores positions, given by the fingerprint of their source."""
+    """The commit user prefix that stores positions, keyed by the fingerprint of their source."""
     return _PREFIX + "".join(f"-{key}.{at.snapshot}.{at.commit}" for key, at in sorted(positions.items()))
 
 
@@ -110,7 +110,7 @@ def create_sql(kept: str) -> str:
     return (
         f"create table if not exists {kept} (\n"
         "  source string not null comment 'The table whose changes the model reads',\n"
-        "  snapshot_id bigint comment 'Its table snapshot up to which they are read',\n"
+        "  snapshot_id bigint comment 'The last snapshot of the source that was read',\n"
         "  commit_id string, own_snapshot_id bigint, own_commit_id string, read_at timestamp\n"
         ") using paimon tblproperties ('primary-key' = 'source', 'bucket' = '1', "
         f"{option_sql(Kind.POSITIONS)})"

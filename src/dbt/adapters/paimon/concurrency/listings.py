@@ -10,8 +10,8 @@ from dbt.adapters.paimon.concurrency import conflicts
 
 T = TypeVar("T")
 
-# A catalog opens each table that it lists: HiveCatalog.listTablesImpl of 0.9, and FileSystemCatalog.listTablesImpl,
-# which lists the files of each schema folder. Hadoop's AliyunOSSFileSystem.listStatus opens each folder.
+# Errors for an entry that is gone: HiveCatalog.listTablesImpl of 0.9 opens each table, FileSystemCatalog.listTablesImpl
+# lists the files of each schema folder, and Hadoop's AliyunOSSFileSystem.listStatus opens each folder.
 _GONE_MEANWHILE: Final = ("Can not get table", "FileNotFoundException")
 
 

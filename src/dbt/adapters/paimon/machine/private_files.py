@@ -120,7 +120,7 @@ def temporary_folder() -> Path:
             return wanted
     return require_own_folder(
         Path.home() / ".cache" / "dbt-paimon" / "tmp",
-        f"The folder for temporary files (instead of {wanted}, which others can write to)",
+        f"The folder for temporary files (instead of {wanted}, which cannot be used)",
         "or set the environment variable TMPDIR to another folder",
     )
 

@@ -3,7 +3,7 @@
 now()
 {%- endmacro %}
 
-{#- dbt's own casts in PostgreSQL's syntax, which Spark cannot parse. -#}
+{#- dbt's own macro casts with `::`, which Spark 3.5 cannot parse. -#}
 {% macro paimon__current_timestamp_backcompat() -%}
 now()
 {%- endmacro %}
