@@ -80,8 +80,9 @@ class TestClearAndDrop:
     def test_drop(self, project, rows):
         rows("create table {schema}.old using paimon as select 1 as id")
         rows(f"call paimon.sys.create_tag(table => '{project.test_schema}.old', tag => 'kept')")
+        rows(f"call paimon.sys.create_branch(table => '{project.test_schema}.old', branch => 'fix')")
         message = refusal("drop_table", "old")
-        assert "1 row, 1 table snapshot, 1 tag (kept). They cannot be restored" in message
+        assert "1 row, 1 table snapshot, 1 tag (kept), 1 branch (fix). They cannot be restored" in message
         assert rows("select * from {schema}.old") == [(1,)]
         operate("drop_table", "old", "old")
         assert "old" not in {row[1] for row in rows("show tables in {schema}")}
