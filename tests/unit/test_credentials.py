@@ -93,16 +93,16 @@ class TestNames:
         assert said in problem
 
     @pytest.mark.parametrize(
-        ("uri", "folder"),
+        ("uri", "file"),
         [
-            ("jdbc:sqlite:/data/c.db", Path("/data")),
-            ("jdbc:sqlite:file:/data/c.db?cache=shared", Path("/data")),
+            ("jdbc:sqlite:/data/c.db", Path("/data/c.db")),
+            ("jdbc:sqlite:file:/data/c.db?cache=shared", Path("/data/c.db")),
             ("jdbc:sqlite::memory:", None),
             ("jdbc:postgresql://h/d", None),
         ],
     )
-    def test_folder_of_a_sqlite_catalog(self, uri: str, folder: Path | None) -> None:
-        assert load(metastore="jdbc", uri=uri).spark_catalog.sqlite_folder == folder
+    def test_file_of_a_sqlite_catalog(self, uri: str, file: Path | None) -> None:
+        assert load(metastore="jdbc", uri=uri).spark_catalog.sqlite_file == file
 
     def test_sparks_own_catalog_on_two_metastores(self) -> None:
         catalog = load(catalog="spark_catalog", metastore="hive", uri="thrift://a:1, thrift://[::1]:2").spark_catalog

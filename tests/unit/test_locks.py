@@ -7,11 +7,16 @@ import sys
 import threading
 import time
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import pytest
 
 from dbt.adapters.paimon.concurrency.locks import FOLDER, TableLocks
+from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.machine.waiting import WaitedTooLongError
+from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.sql import views
+from dbt.adapters.paimon.writing.table_writer import TableWriter
 
 HOLD = """
 import sys, time
@@ -168,3 +173,35 @@ def test_the_wait_for_another_thread_is_bounded(tmp_path: Path) -> None:
     assert len(raised) == 1
     locks.release()
     assert locks.hold("t", tmp_path) is False
+
+
+def test_runs_may_name_a_warehouses_catalog_differently(tmp_path: Path) -> None:
+    lake, other_lake = tmp_path / "lake", tmp_path / "other"
+    files = [tmp_path / name for name in ("a.db", "b.db")]
+    for folder in (lake, other_lake):
+        folder.mkdir()
+    for file in files:
+        file.touch()
+    for place, other_place in [(lake, other_lake), files]:
+        one, other = TableLocks(), TableLocks()
+        one.hold("`paimon`.`s`.`t`", place)
+        assert not other.take("`lake`.`s`.`t`", place)
+        assert other.take("`lake`.`s`.`other`", place)
+        assert other.take("`lake`.`s`.`t`", other_place)
+        one.release()
+        other.release()
+    assert {path.name for path in tmp_path.iterdir()} == {"lake", "other", "a.db", "b.db", FOLDER}
+
+
+def test_a_view_has_the_lock_of_its_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    directory = views.ViewDirectory()
+    directory.configure("paimon", "spark_catalog", "a warehouse")
+    directory.remember(views.ViewDefinition("s", "v", "select 1"))
+    monkeypatch.setattr(views, "DIRECTORY", directory)
+    view = PaimonRelation.create("paimon", "s", "v", "view")
+    builds = TableWriter(MagicMock(credentials=PaimonCredentials(schema="s", warehouse=str(tmp_path), lock_timeout=1)))
+    builds.hold(view)
+    # Not a second lock, for which this thread would wait until the timeout.
+    with builds.alone(view.incorporate(type="table")):
+        assert len(list((tmp_path / FOLDER).glob("*.lock"))) == 1
+    builds.release()

@@ -25,9 +25,7 @@ def drop_schemas(adapter: PaimonAdapter, schemas: Iterable[Place]) -> None:
         if schema not in adapter.list_schemas(database):
             continue
         relation = journal.relation(place).without_identifier()
-        # Drop the branches first: they are found through views, which are dropped with the schema.
-        for branch in adapter.clones.in_schema(relation):
-            adapter.clones.end(branch)
+        adapter.clones.end_in_schema(relation)
         for other in adapter.list_relations_without_caching(relation) if schema == own else ():
             if other.identifier != journal.TABLE:
                 adapter.drop_relation(other)

@@ -87,6 +87,18 @@ class TestSecondCatalog(_Project):
         assert node.stats["rows"].value == 2
         run_dbt(["source", "freshness"])
 
+    def test_an_interrupted_swap_is_finished(self, project, archive):
+        self.write(project, catalogs(catalog_type="filesystem", external_volume=str(archive)))
+        schema = f"archive_lake.{project.test_schema}"
+        run_dbt(["run", "--select", "archived"])
+        # As if a run had been killed between the renames of a swap.
+        rows(f"create table {schema}.archived__dbt_backup using paimon as select 1 as id, 'old' as note")
+        rows(f"alter table {schema}.archived rename to {project.test_schema}.archived__dbt_tmp")
+        rows(f"insert into {schema}.archived__dbt_tmp values (7, 'staged')")
+        run_dbt(["run", "--select", "archived"])
+        assert sorted(rows(f"select * from {schema}.archived")) == [(1, "kept"), (7, "staged")]
+        assert [row[1] for row in rows(f"show tables in {schema}")] == ["archived"]
+
     def test_a_view_has_no_place_there(self, project, archive):
         self.write(project, catalogs(catalog_type="filesystem", external_volume=str(archive)))
         model = Path(project.project_root) / "models" / "refused.sql"

@@ -80,8 +80,9 @@ class TestClearAndDrop:
     def test_drop(self, project, rows):
         rows("create table {schema}.old using paimon as select 1 as id")
         rows(f"call paimon.sys.create_tag(table => '{project.test_schema}.old', tag => 'kept')")
+        rows(f"call paimon.sys.create_branch(table => '{project.test_schema}.old', branch => 'fix')")
         message = refusal("drop_table", "old")
-        assert "1 row, 1 table snapshot, 1 tag (kept). They cannot be restored" in message
+        assert "1 row, 1 table snapshot, 1 tag (kept), 1 branch (fix). They cannot be restored" in message
         assert rows("select * from {schema}.old") == [(1,)]
         operate("drop_table", "old", "old")
         assert "old" not in {row[1] for row in rows("show tables in {schema}")}
@@ -169,3 +170,22 @@ class TestDropSchema:
         assert not (warehouse / f"{other}.db").exists()
         assert rows("select * from {schema}.one") == [(1,)]
         run_dbt(["run"])
+
+    def test_tables_of_sparks_catalog_stay(self, project, rows):
+        run_dbt(["run"])
+        own = project.test_schema
+        theirs = f"spark_catalog.{own}"
+        rows(f"create table {theirs}.facts using parquet as select 1 as id")
+        rows(f"create view {theirs}.other as select * from {theirs}.facts")
+        output = self.drop(own, confirm=own)
+        assert own not in {row[0] for row in rows("show databases in paimon")}
+        assert {row[1] for row in rows(f"show tables in {theirs}")} == {"facts", "other"}
+        assert rows(f"select * from {theirs}.other") == [(1,)]
+        assert f"The schema {own} of spark_catalog is kept" in output
+        # Without them, the schema is dropped in both catalogs.
+        rows(f"drop view {theirs}.other")
+        rows(f"drop table {theirs}.facts")
+        run_dbt(["run"])
+        assert rows(f"select * from {theirs}.seen") == [(1,)]
+        self.drop(own, confirm=own)
+        assert own not in {row[0] for row in rows("show databases in spark_catalog")}

@@ -7,11 +7,14 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from click.testing import CliRunner
 from dbt.tests.util import run_dbt, write_file
+from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.time_travel.clones import Clones
 from dbt_paimon.cli import main
 
 SALES = """
@@ -270,18 +273,17 @@ class TestIncrements(Branches):
         assert len(commits("sales")) == 1
         assert main_of("sales") == before
 
-    def test_dropping_the_schema_deletes_the_branches(self, of_table, main_of, there, rows):
+    def test_dropping_the_schema_deletes_the_branches(self, of_table, main_of, there, rows, monkeypatch):
         before = {name: main_of(name) for name in MODELS}
-        run_dbt(
-            [
-                "run-operation",
-                "drop_schema",
-                "--target",
-                "pr",
-                "--args",
-                f"{{schema: {there}, confirm: {there}}}",
-            ]
-        )
+        drop = ["run-operation", "drop_schema", "--target", "pr", "--args", f"{{schema: {there}, confirm: {there}}}"]
+        # If a branch cannot be deleted, the schema stays, whose views lead to it, and the operation can be repeated.
+        with monkeypatch.context() as failing:
+            failing.setattr(Clones, "end", Mock(side_effect=DbtRuntimeError("the store does not answer")))
+            run_dbt(drop, expect_pass=False)
+        assert (there,) in rows("show databases in paimon")
+        assert of_table("sales", "branches") == [there]
+        run_dbt(drop)
+        assert (there,) not in rows("show databases in paimon")
         for name in MODELS:
             assert of_table(name, "branches") == []
             assert not [tag for tag in of_table(name, "tags") if tag.startswith("branch_")]

@@ -31,12 +31,12 @@ class SparkCatalog:
             object.__setattr__(self, "warehouse", absolute_location(self.warehouse))
 
     @property
-    def sqlite_folder(self) -> Path | None:
-        """The folder of a JDBC catalog's SQLite file; None for any other catalog."""
+    def sqlite_file(self) -> Path | None:
+        """The SQLite file of a JDBC catalog; None for any other catalog."""
         if self.jdbc_protocol != "sqlite":
             return None
         path = (self.uri or "").removeprefix("jdbc:sqlite:").removeprefix("file:").partition("?")[0]
-        return Path(_absolute(path)).parent if path and not path.startswith(":") else None
+        return Path(_absolute(path)) if path and not path.startswith(":") else None
 
     @property
     def thrift_addresses(self) -> tuple[tuple[str, int], ...]:

@@ -31,7 +31,8 @@ def load(session: SparkSession, catalog: SparkCatalog) -> None:
     JdbcCatalog.initializeCatalogTablesIfNeed checks whether its tables exist, and then creates them. If two processes
     do this at once, SQLite rejects the second, whose open query then blocks the first.
     """
-    with _OPEN, _LOCKS.alone(catalog.uri or "", catalog.sqlite_folder):
+    file = catalog.sqlite_file
+    with _OPEN, _LOCKS.alone(catalog.uri or "", file and file.parent):
         for wait in (*_RETRY_AFTER, None):
             try:
                 loaded = session._jsparkSession.sessionState().catalogManager().catalog(catalog.name)

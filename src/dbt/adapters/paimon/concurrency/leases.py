@@ -122,6 +122,11 @@ class _Record:
         return self.sent[content]
 
 
+def without_catalog(name: str) -> str:
+    """A quoted name without its catalog, which other runs on the same warehouse may name differently."""
+    return name.partition("`.")[2] or name
+
+
 class Leases:
     """The leases of one warehouse; each lasts `seconds` after its last renewal."""
 
@@ -137,10 +142,9 @@ class Leases:
     def attempt(self, name: str, run: str, *, ends_spark: bool = True) -> Attempt:
         """Begin to acquire a table's lease.
 
-        The catalog is removed from the quoted name, because runs may name it differently. With `ends_spark`, the
-        watchdog kills Spark's JVM if it may still be writing when the lease expires.
+        With `ends_spark`, the watchdog kills Spark's JVM if it may still be writing when the lease expires.
         """
-        table = name.partition(".")[2] or name
+        table = without_catalog(name)
         watchdog: Watchdog = self._watchdog if ends_spark else lambda name, seconds: None
         return Attempt(self._store, watchdog, _Record(table, run, uuid.uuid4().hex, self._seconds))
 

@@ -37,7 +37,8 @@ _STORE_TIMEOUT: Final = 30.0
 # The folder of the lock files, in the warehouse next to the folders of its databases.
 FOLDER = ".dbt_paimon"
 
-# Where a warehouse's locks are: in a folder, or as leases on S3; None if only this process's locks are needed.
+# Where a warehouse's locks are: in its folder, next to a catalog's SQLite file, or as leases on S3; None if only this
+# process's locks are needed.
 Place = Path | Leases | None
 
 
@@ -220,12 +221,15 @@ class TableLocks:
     def _lock_file(self, name: str, place: Place) -> IO[bytes] | None:
         if not isinstance(place, Path) or not file_locks.AVAILABLE:
             return None
-        folder = place / FOLDER
+        folder, table = place / FOLDER, leases.without_catalog(name)
+        if place.is_file():
+            # The folder of a SQLite file may contain the files of other catalogs.
+            folder, table = place.with_name(FOLDER), f"{place.name} {table}"
         # If the lock file cannot be created, nothing can be written, and Spark's own error is clearer.
         with suppress(OSError):
             folder.mkdir(exist_ok=True)
             ready_folder(Kind.LOCKS, folder)
-            return (folder / f"{hashlib.sha256(name.encode()).hexdigest()[:32]}.lock").open("a+b", buffering=0)
+            return (folder / f"{hashlib.sha256(table.encode()).hexdigest()[:32]}.lock").open("a+b", buffering=0)
         return None
 
     def _stamp(self, file: IO[bytes]) -> None:

@@ -211,14 +211,11 @@ class Operations:
         logger.info(f"drop_table on {tables[0]}: done")
 
     def drop_schema(self, schema: PaimonRelation, confirm: Any) -> None:
-        """Drop a schema, and the branches of its clones, if `confirm` is the schema's name."""
+        """Drop the branches of a schema's clones, and the schema, if `confirm` is the schema's name."""
         self._refuse_unconfirmed_schema(schema, confirm)
-        clones = self._plans.clones
-        branches = clones.in_schema(schema)
+        for branch in self._plans.clones.end_in_schema(schema):
+            logger.info(f"drop_schema on {schema.schema}: deleted the branch {branch}")
         self._adapter.drop_schema(schema)
-        for branch in branches:
-            if clones.end(branch):
-                logger.info(f"drop_schema on {schema.schema}: deleted the branch {branch}")
         logger.info(f"drop_schema on {schema.schema}: done")
 
     def _confirmed(self, operation: str, wanted: PaimonRelation, asked: str, confirm: Any) -> list[PaimonRelation]:
@@ -230,16 +227,18 @@ class Operations:
             raise CompilationError(
                 f"{operation}: {wanted} is a view, which holds no rows. Remove its model, or drop the view in Spark."
             )
-        refuse_unconfirmed(operation, relation, asked, confirm, self._contents(relation))
+        refuse_unconfirmed(operation, relation, asked, confirm, self._contents(relation, operation))
         positions = self._adapter.get_relation(*positions_of(relation).parts)
         return [relation, *self._plans.deletes.relations(relation), *([positions] if positions else [])]
 
-    def _contents(self, relation: PaimonRelation) -> TableContents:
+    def _contents(self, relation: PaimonRelation, operation: str) -> TableContents:
         ((rows,),) = self._adapter.query(f"select count(*) from {relation.render()}")
         if relation.database not in self._adapter.credentials.paimon_catalogs:
             return TableContents(rows)
         history = tags.history(self._adapter.query, relation)
-        return TableContents(rows, history.snapshots, history.tags)
+        # `clear_table` keeps the branches.
+        branches = sorted(tags.branches(self._adapter.query, relation)) if operation == "drop_table" else ()
+        return TableContents(rows, history.snapshots, history.tags, branches)
 
     def _refuse_unconfirmed_schema(self, schema: PaimonRelation, confirmation: object) -> None:
         name, catalog = schema.schema or "", schema.database or ""

@@ -18,14 +18,22 @@ class TableContents:
     rows: int
     snapshots: int | None = None
     tags: Sequence[str] = ()
+    # The branches that would be lost; they may have rows that the table does not have.
+    branches: Sequence[str] = ()
 
     def __str__(self) -> str:
         parts = [counted(self.rows, "row")]
         if self.snapshots is not None:
             parts.append(counted(self.snapshots, "table snapshot"))
-            named = f" ({', '.join(self.tags)})" if self.tags else ""
-            parts.append(f"{counted(len(self.tags), 'tag')}{named}")
+            parts.append(_named(counted(len(self.tags), "tag"), self.tags))
+        if self.branches:
+            number = len(self.branches)
+            parts.append(_named(f"{number} branch{'' if number == 1 else 'es'}", self.branches))
         return ", ".join(parts)
+
+
+def _named(counted: str, names: Sequence[str]) -> str:
+    return f"{counted} ({', '.join(names)})" if names else counted
 
 
 def refuse_unconfirmed(

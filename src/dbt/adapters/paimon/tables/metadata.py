@@ -25,6 +25,11 @@ def is_not_found(exc: Exception) -> bool:
     return any(sign in str(exc) for sign in _NOT_FOUND)
 
 
+def is_not_empty(exc: Exception) -> bool:
+    """Whether a schema was not dropped because it is not empty (from Spark, Hive or Paimon)."""
+    return any(sign in str(exc) for sign in ("SCHEMA_NOT_EMPTY", "is not empty", "non-empty"))
+
+
 def existing_table(schema: Schema) -> ExistingTable:
     """The table that a schema describes."""
     return ExistingTable(

@@ -258,10 +258,14 @@ class Clones:
             call_procedure(self._adapter, "delete_tag", table, {"tag": tag_name(name)})
         return name in refs.branches
 
-    def in_schema(self, schema: PaimonRelation) -> list[PaimonRelation]:
-        """The branches behind the views of a schema."""
+    def end_in_schema(self, schema: PaimonRelation) -> list[PaimonRelation]:
+        """Delete the branches behind the views of a schema, and return those that existed.
+
+        Call it before the schema is dropped: the branches are found through its views, also by a repeated drop.
+        """
         listed = self._adapter.list_relations_without_caching(schema.without_identifier())
-        return [branch for relation in listed if (branch := self.behind(relation)) is not None]
+        branches = [branch for relation in listed if (branch := self.behind(relation)) is not None]
+        return [branch for branch in branches if self.end(branch)]
 
     # ---------------------------------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
@@ -13,9 +14,12 @@ from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql import names, views
 from dbt.adapters.paimon.sql.text import quoted
+from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.tables.column_changes import column_of_yaml
 from dbt.adapters.paimon.views.registry import ViewRegistry
 from dbt.adapters.paimon.writing.table_writer import TableWriter
+
+logger = AdapterLogger("Paimon")
 
 
 class Views:
@@ -79,17 +83,52 @@ class Views:
             self._schemas.add(schema)
 
     def forget(self, relation: PaimonRelation) -> None:
-        """Delete the definition of a dropped view, or of all views of a dropped schema."""
-        if not self._directory.needed or not relation.schema:
-            return
-        if relation.identifier:
+        """Delete the definition of a dropped view."""
+        if self._directory.needed and relation.schema and relation.identifier:
             self._registry.remove(relation.schema, relation.identifier)
-        elif relation.database == self._adapter.credentials.database:
-            self._forget_schema(relation.schema)
 
-    def _forget_schema(self, schema: str) -> None:
-        self._schemas.discard(schema)
+    def drop_all(self, relation: PaimonRelation) -> None:
+        """Drop the views of a schema that is about to be dropped, if views and tables are in different catalogs.
+
+        The view catalog may have other tables and views in a schema of this name, which stay.
+        """
+        schema = relation.schema or ""
+        if not self._directory.needed or relation.database != self._adapter.credentials.database or not schema:
+            return
         catalog = self._adapter.view_catalog
+        self._schemas.discard(schema)
         if not names.view_problem(catalog, schema, "_"):
-            self._adapter.query(f"drop database if exists {quoted(catalog, schema)} cascade")
+            self._drop_views(catalog, schema)
         self._directory.replace_schema(schema, [])
+
+    def _drop_views(self, catalog: str, schema: str) -> None:
+        """Drop a schema's views from the view catalog, and the schema there if it is then empty."""
+        stored = self._stored(schema)
+        existing = self._names_in(catalog, schema) if stored else frozenset()
+        for identifier in stored:
+            if identifier.lower() in existing:
+                self._adapter.query(f"drop view if exists {quoted(catalog, schema, identifier)}")
+            self._directory.forget(schema, identifier)
+        try:
+            self._adapter.query(f"drop database if exists {quoted(catalog, schema)} restrict")
+        except DbtRuntimeError as exc:
+            why = "it has tables, views or functions that are not dbt-paimon's" if metadata.is_not_empty(exc) else exc
+            logger.info(f"The schema {schema} of {catalog} is kept: {why}")
+
+    def _stored(self, schema: str) -> list[str]:
+        """The views whose definitions a schema stores; empty if it stores none or does not exist."""
+        try:
+            return [each.identifier for each in self._registry.load(schema, [views.REGISTRY_TABLE])]
+        except DbtRuntimeError as exc:
+            if metadata.is_not_found(exc):
+                return []
+            raise
+
+    def _names_in(self, catalog: str, schema: str) -> frozenset[str]:
+        """The views of the view catalog's schema in lower case, as Spark's catalog stores them."""
+        try:
+            return frozenset(row[1].lower() for row in self._adapter.query(f"show views in {quoted(catalog, schema)}"))
+        except DbtRuntimeError as exc:
+            if metadata.is_not_found(exc):
+                return frozenset()
+            raise

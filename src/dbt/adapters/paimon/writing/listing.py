@@ -75,7 +75,7 @@ class Listing:
         A process that is still running holds the table's lock, so this waits for it. A thread that already holds a
         lock must not wait for a second one, and skips the table.
         """
-        if schema_relation.database != self._adapter.credentials.database:
+        if schema_relation.database not in self._adapter.credentials.paimon_catalogs:
             return tables
         for rename in swaps.unfinished_swaps(tables):
             source = schema_relation.replace_path(identifier=rename.source).include(identifier=True)

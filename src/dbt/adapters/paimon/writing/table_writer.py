@@ -29,6 +29,7 @@ from dbt.adapters.paimon.spec import strategies
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import staging_names
 from dbt.adapters.paimon.sql.statements import Statement
+from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.writing import bucket_tasks, lost_answers, swaps
 from dbt.adapters.paimon.writing.statement_result import StatementResult
 
@@ -64,7 +65,7 @@ class TableWriter:
     def hold(self, relation: PaimonRelation) -> None:
         """Lock a table for this node until it ends (see `concurrency.locks`)."""
         note = self._note(relation)
-        if self._locks.hold(relation.render(), self.lock_place(relation), lambda: note) or note.others_wrote:
+        if self._locks.hold(_name(relation), self.lock_place(relation), lambda: note) or note.others_wrote:
             self._list_again(relation)
 
     def release(self) -> None:
@@ -73,14 +74,14 @@ class TableWriter:
 
     def alone(self, relation: PaimonRelation) -> AbstractContextManager[None]:
         """Hold a table's lock inside the `with` block."""
-        return self._locks.alone(relation.render(), self.lock_place(relation), lambda: self._note(relation))
+        return self._locks.alone(_name(relation), self.lock_place(relation), lambda: self._note(relation))
 
     def _note(self, relation: PaimonRelation) -> Note:
         return Note(self._writers, lambda: self._adapter.handle, relation.render())
 
     def may_wait_for(self, relation: PaimonRelation) -> bool:
         """Whether this thread may wait for a table's lock without the risk of a deadlock (see `TableLocks`)."""
-        return self._locks.may_wait_for(relation.render())
+        return self._locks.may_wait_for(_name(relation))
 
     def lock_place(self, relation: PaimonRelation) -> Place:
         """Where the locks of a relation's catalog are; None if other processes cannot be locked out.
@@ -94,7 +95,7 @@ class TableWriter:
             return None
         if lock_places.needs_leases(catalog, self._adapter.credentials.s3_lock):
             return self._leases_of(catalog)
-        return catalog.local_folder or catalog.sqlite_folder
+        return catalog.local_folder or catalog.sqlite_file
 
     def _leases_of(self, catalog: SparkCatalog) -> Leases | None:
         """The leases of a catalog, or None; checks once per run whether its store supports them."""
@@ -326,3 +327,8 @@ class TableWriter:
         except Exception as exc:  # noqa: BLE001 - of py4j or Spark
             logger.debug(f"{relation}: Spark's metrics for the statement are unknown: {exc}")
         return responses.of_write(kind, committed, work, statement)
+
+
+def _name(relation: PaimonRelation) -> str:
+    """The name of a relation's lock: not rendered, because a view's rendered name may have the view catalog."""
+    return quoted(*relation.parts)
