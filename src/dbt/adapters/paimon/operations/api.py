@@ -78,13 +78,15 @@ class Operations:
         """The table snapshot or tag to roll back to, from a `version` or a `timestamp`.
 
         Raises:
-            DbtRuntimeError: the state does not exist, or the rollback would lose tags (unless `drop_tags`) or files.
+            DbtRuntimeError: the state does not exist or has another number of buckets, or the rollback would lose tags
+                (unless `drop_tags`) or files.
         """
         history = self._plans.history
         if timestamp is not None:
             version = history.snapshot_at(relation, timestamp)
         history.refuse_stale_readers("rollback_to", relation)
         version = history.rollback_version(relation, version)
+        history.refuse_other_buckets(relation, version)
         history.drop_later_tags(relation, version, drop_tags)
         return version
 
