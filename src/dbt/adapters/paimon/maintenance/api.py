@@ -170,9 +170,9 @@ class Maintenance:
     ) -> list[str]:
         """Maintain one table, append a dictionary per action to `done`, and return the failures."""
         failures: list[str] = []
-        if not dry_run:
-            self._builds.hold(relation)
         try:
+            if not dry_run:
+                self._builds.hold(relation)
             assert spec.maintenance is not None
             actions = self._planned(relation, spec.maintenance, spec, force=force)
             for line in plan.lines(actions, dry_run=dry_run):

@@ -75,13 +75,14 @@ class Operations:
         self._plans.row_deletes.run(self._plans.clones.named(relation) or relation, where)
 
     def rollback_version(self, relation: PaimonRelation, version: Any, timestamp: Any, drop_tags: bool) -> Any:
-        """The table snapshot or tag to roll back to, from a `version` or a `timestamp`.
+        """The table snapshot or tag to roll back to, from a `version` or a `timestamp`. Locks the table.
 
         Raises:
             DbtRuntimeError: the state does not exist or has another number of buckets, or the rollback would lose tags
                 (unless `drop_tags`) or files.
         """
         history = self._plans.history
+        self._plans.builds.hold(relation)
         if timestamp is not None:
             version = history.snapshot_at(relation, timestamp)
         history.refuse_stale_readers("rollback_to", relation)
@@ -98,7 +99,7 @@ class Operations:
         exclude: Sequence[str],
         drop_tags: bool,
     ) -> list[tuple[PaimonRelation, str]]:
-        """The tables that a run wrote, each with the state to roll back to.
+        """The tables that a run wrote, each with the state to roll back to; locks them all before the first check.
 
         Args:
             nodes: the project's nodes.
@@ -111,13 +112,19 @@ class Operations:
         """
         config = self._adapter.config
         path = Path(config.project_root, results) if results else Path(config.project_target_path, KEPT)
-        found = []
+        written = []
         for node in run_rollbacks.without(run_rollbacks.ran(path, invocation_id, nodes), exclude):
             table = self._adapter.get_relation(*node.relation)
             is_in_paimon = node.relation[0] in self._adapter.credentials.paimon_catalogs
             if table is None or not (table.is_table and is_in_paimon):
                 logger.info(f"rollback_run: {'.'.join(node.relation)} is not a Paimon table, and stays as it is")
                 continue
+            written.append((node, table))
+        # In one order, so that two rollbacks never wait for each other.
+        for _, table in sorted(written, key=lambda each: each[1].parts):
+            self._plans.builds.hold(table)
+        found = []
+        for node, table in written:
             before = run_rollbacks.before(node, snapshots.by_sql(self._adapter.query, table))
             if before is not None:
                 found.append((table, str(self.rollback_version(table, before, None, drop_tags))))
@@ -126,7 +133,8 @@ class Operations:
         return found
 
     def check_fast_forward(self, relation: PaimonRelation, branch: str, discard: bool) -> None:
-        """Refuse a fast-forward that would lose commits or tags of the table, unless `discard` allows that."""
+        """Lock the table; refuse a fast-forward that would lose its commits or tags, unless `discard` allows that."""
+        self._plans.builds.hold(relation)
         self._plans.history.refuse_stale_readers("fast_forward", relation)
         if not discard:
             self._plans.history.refuse_lossy_fast_forward(relation, branch)
