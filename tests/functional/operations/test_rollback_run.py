@@ -115,3 +115,19 @@ class TestRollbackRun:
         rows("insert into {schema}.added values (8)")
         run_dbt(["run-operation", "fast_forward", "--args", "{relation: added, branch: fifth, discard: true}"])
         assert (rows(state), written) == (first, [])
+
+    def test_a_quoted_false_is_no_consent(self, project: Any, rows: Any) -> None:
+        rows("insert into {schema}.added values (9)")
+        rows("call paimon.sys.create_tag(table => '{schema}.added', tag => 'later')")
+        before, tags = rows("select n from {schema}.added order by 1"), "select tag_name from {schema}.`added$tags`"
+        for operation, arguments in {
+            "rollback_to": {"version": "fifth", "drop_tags": "false"},
+            "fast_forward": {"branch": "fifth", "discard": "False"},
+        }.items():
+            given = str({"relation": "added", **arguments})
+            run_dbt(["run-operation", operation, "--args", given], expect_pass=False)
+        assert "drop_tags='yes': must be true or false" in refusal(drop_tags="yes")
+        assert rows("select n from {schema}.added order by 1") == before
+        assert ("later",) in rows(tags)
+        run_dbt(["run-operation", "rollback_to", "--args", "{relation: added, version: fifth, drop_tags: 'true'}"])
+        assert ("later",) not in rows(tags)

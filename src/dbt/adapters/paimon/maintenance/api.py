@@ -27,7 +27,7 @@ from dbt.adapters.paimon.spec.api import Specs
 from dbt.adapters.paimon.spec.maintenance_policy import RETAIN_MIN, MaintenancePolicy, read_policy
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import TableSpec
-from dbt.adapters.paimon.sql import procedures
+from dbt.adapters.paimon.sql import booleans, procedures
 from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.tables.api import Tables
 from dbt.adapters.paimon.writing.bucket_tasks import PARTITIONS
@@ -117,8 +117,8 @@ class Maintenance:
         self,
         nodes: Iterable[Node],
         select: str | Sequence[str] | None = None,
-        dry_run: bool = False,
-        force: bool = False,
+        dry_run: Any = False,
+        force: Any = False,
     ) -> list[dict[str, Any]]:
         """Maintain the selected tables (None: all) by their policies, and return a dictionary per action.
 
@@ -127,6 +127,8 @@ class Maintenance:
         Raises:
             DbtRuntimeError: the selection matches nothing, a config is invalid, or tables failed (all in one error).
         """
+        dry_run = booleans.argument("maintain", "dry_run", dry_run)
+        force = booleans.argument("maintain", "force", force)
         done: list[dict[str, Any]] = []
         failures: list[str] = []
         for node, spec in self._specs_of(selection.select(nodes, select, "maintain")):
