@@ -54,7 +54,8 @@ _OPERATIONS: Final = """\
 # Run-operations
 
 `dbt run-operation NAME --args '{{argument: value}}'`. Name a table as a model, seed or snapshot (`fct_flights`), or
-as `table`, `schema.table` or `catalog.schema.table`. For macros that models call, see [macros](macros.md).
+as `table`, `schema.table` or `catalog.schema.table`. A name of several tables, such as that of a model with versions,
+is refused: name one of the tables (`fct_flights_v2`). For macros that models call, see [macros](macros.md).
 `make reference` writes this page from the macros.
 
 ## In hooks, too

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import pytest
 from dbt.adapters.factory import reset_adapters
 
 from dbt.adapters.paimon.capabilities import DEFAULT_PAIMON_VERSION, Versions, parse_version
+from dbt.adapters.paimon.concurrency.locks import TableLocks
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.machine import installation
 from dbt.adapters.paimon.spark.launch import packages
@@ -52,6 +53,20 @@ def dbt_profile_target(warehouse: Path, spark_config: dict[str, Any]) -> dict[st
         "threads": 2,
         "spark_config": spark_config,
     }
+
+
+@pytest.fixture
+def may_write(project: Any) -> Callable[[str], bool]:
+    """Function: whether another dbt run could write a table of the test's schema now."""
+
+    def taken(name: str) -> bool:
+        adapter, other = project.adapter, TableLocks()
+        table = adapter.Relation.create(database="paimon", schema=project.test_schema, identifier=name)
+        found = other.take(table.render(), adapter.builds.lock_place(table))
+        other.release()
+        return found
+
+    return taken
 
 
 @pytest.fixture(scope="session", autouse=True)

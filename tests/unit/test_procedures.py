@@ -6,6 +6,7 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Versions
+from dbt.adapters.paimon.sql import booleans
 from dbt.adapters.paimon.sql.procedures import render
 from dbt.adapters.paimon.sql.text import string_literal
 
@@ -231,3 +232,14 @@ def test_all_problems_and_the_usage_are_in_one_error():
 def test_a_name_needs_its_three_parts(missing):
     with pytest.raises(DbtRuntimeError, match="a catalog, a schema and an identifier"):
         render("compact", missing, {}, P09)
+
+
+@pytest.mark.parametrize(("given", "meant"), [(True, True), (False, False), ("true", True), ("False", False)])
+def test_an_argument_that_is_true_or_false(given, meant):
+    assert booleans.argument("erase", "dry_run", given) is meant
+
+
+@pytest.mark.parametrize("given", [None, 0, 1, "", "no", "None", [], [False]])
+def test_an_argument_that_is_neither_true_nor_false(given):
+    with pytest.raises(DbtRuntimeError, match=r"dry_run=.*: must be true or false"):
+        booleans.argument("erase", "dry_run", given)

@@ -122,6 +122,50 @@ class TestRescale:
         assert rows("select id, v from {schema}.appended order by 2, 1") == [*before, *((id_, 3) for id_ in range(4))]
         assert rows(f"select count(*) from {{schema}}.`appended$options` where value = '{RESCALING}'") == [(0,)]
 
+    def test_the_rewrite_fails_after_its_commit(self, project, rows, buckets, monkeypatch):
+        """As if its compaction had failed: the rows are in the new buckets, so the table keeps the new number."""
+        run, number = SessionCursor._run, "select value from {schema}.`appended$options` where key = 'bucket'"
+
+        def fails(cursor, statement, *args):
+            ran = run(cursor, statement, *args)
+            if "insert overwrite" in statement or "sys.rescale" in statement:
+                raise RuntimeError("the compaction fails")
+            return ran
+
+        contents = "select id, v from {schema}.appended order by 2, 1"
+        before = rows(contents)
+        with monkeypatch.context() as patch:
+            patch.setattr(SessionCursor, "_run", fails)
+            output = self.rescale(expect_pass=False, relation="appended", bucket_num=5)
+        assert "may be in the new buckets already" in output
+        assert rows(number) == [("5",)] and max(bucket for _, bucket in buckets("appended")) > 2
+        run_dbt(["run", "--select", "appended", *values(run=4, bucket=5)])
+        assert rows(contents) == [*before, *((id_, 4) for id_ in range(4))]
+        assert rows(f"select count(*) from {{schema}}.`appended$options` where value = '{RESCALING}'") == [(0,)]
+
+    def test_a_rollback_behind_a_rescale(self, project, rows, buckets):
+        """Refused; what its message says leads to the rows, the files and the number of buckets of that state."""
+        option = "select value from {schema}.`back$options` where key = 'bucket'"
+        contents = "select * from {schema}.back"
+        rows("create table {schema}.back (id int, v int) tblproperties ('primary-key' = 'id', 'bucket' = '1')")
+        rows("insert into {schema}.back values (1, 1), (2, 1), (3, 1), (4, 1)")
+        rows("call paimon.sys.create_tag(table => '{schema}.back', tag => 'one')")
+        self.rescale(relation="back", bucket_num=4)
+        rows("insert into {schema}.back values (1, 2)")
+        after = sorted(rows(contents))
+        for version in (1, "one"):
+            back = ["run-operation", "rollback_to", "--args", str({"relation": "back", "version": version})]
+            output = " ".join(run_dbt_and_capture(back, expect_pass=False)[1].split())
+            assert "this state has 1 bucket(s) and the table now has 4" in output
+            assert f"rescale --args '{{relation: paimon.{project.test_schema}.back, bucket_num: 1}}'" in output
+        assert (sorted(rows(contents)), rows(option)) == (after, [("4",)])
+        self.rescale(relation=f"paimon.{project.test_schema}.back", bucket_num=1)
+        assert sorted(rows(contents)) == after
+        run_dbt(back)
+        assert rows(option) == [("1",)] and {bucket for _, bucket in buckets("back")} == {0}
+        rows("insert into {schema}.back values (1, 3), (4, 3)")
+        assert sorted(rows(contents)) == [(1, 3), (2, 1), (3, 1), (4, 3)]
+
     def test_a_full_refresh_takes_the_new_number(self, project, rows, buckets):
         run_dbt(["run", "--full-refresh", "--select", "appended", *values(run=1, bucket=1)])
         assert {bucket for _, bucket in buckets("appended")} == {0}

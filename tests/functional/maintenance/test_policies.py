@@ -13,6 +13,8 @@ from pyspark.sql import SparkSession
 from tests.functional.conftest import CONNECTOR, VERSIONS
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
+from dbt.adapters.paimon.machine.waiting import WaitedTooLongError
+from dbt.adapters.paimon.writing.table_writer import TableWriter
 
 RUN = "{{ var('run', 1) }}"
 APPEND = "materialized='incremental', incremental_strategy='append'"
@@ -162,9 +164,9 @@ class TestAfterRun:
         run_dbt(["run", "--empty", "--select", "merged"])
         run_dbt(["compile"])
 
-    def test_maintain(self, project, files, commits, rows, warehouse):
-        def maintain(**arguments):
-            run_dbt(["run-operation", "maintain", "--args", str(arguments)])
+    def test_maintain(self, project, files, commits, rows, warehouse, monkeypatch):
+        def maintain(expect_pass=True, **arguments):
+            run_dbt(["run-operation", "maintain", "--args", str(arguments)], expect_pass=expect_pass)
 
         assert files("nightly") == 3
         before = commits("nightly")
@@ -172,7 +174,8 @@ class TestAfterRun:
         orphan = table / "bucket-0" / "data-orphan-0.parquet"
         orphan.write_bytes(b"of nobody")
         os.utime(orphan, (0, 0))
-        maintain(dry_run=True)
+        maintain(dry_run="True")
+        maintain(dry_run="yes", expect_pass=False)
         assert files("nightly") == 3
         assert commits("nightly") == before
         assert orphan.exists()
@@ -184,8 +187,20 @@ class TestAfterRun:
         assert not orphan.exists()
         assert rows("select id from {schema}.nightly order by 1") == [(1,), (2,), (3,)]
         assert files("not_due") == 3
-        maintain(select="not_*", force=True)
-        assert files("not_due") == 1
+        # Another run keeps the first table locked for too long.
+        hold, asked = TableWriter.hold, []
+
+        def too_long(builds, relation):
+            asked.append(relation.identifier)
+            if len(asked) == 1:
+                raise WaitedTooLongError("locked")
+            hold(builds, relation)
+
+        before = files("every_second")
+        monkeypatch.setattr(TableWriter, "hold", too_long)
+        maintain(select="not_* every_second", force="true", expect_pass=False)
+        assert sorted(asked) == ["every_second", "not_due"]
+        assert (files("every_second"), files("not_due")) == ((before, 1) if asked[0] == "every_second" else (1, 3))
 
 
 BROKEN = (

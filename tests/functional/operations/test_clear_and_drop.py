@@ -37,6 +37,9 @@ class TestClearAndDrop:
             "changed.sql": "{{ config(materialized='incremental', incremental_strategy='apply_changes', primary_key='id', "
             "rowkind_field='op', sequence_field='seq') }} select id, op, 1L as seq from values (1, '+I'), (2, '-D') "
             "as t(id, op)",
+            "fct_v1.sql": "{{ config(materialized='table') }} select id from range(3)",
+            "fct_v2.sql": "{{ config(materialized='table') }} select id from range(3)",
+            "versions.yml": "models: [{name: fct, latest_version: 2, versions: [{v: 1}, {v: 2}]}]",
         }
 
     @pytest.fixture(scope="class", autouse=True)
@@ -86,6 +89,18 @@ class TestClearAndDrop:
         assert rows("select * from {schema}.old") == [(1,)]
         operate("drop_table", "old", "old")
         assert "old" not in {row[1] for row in rows("show tables in {schema}")}
+
+    def test_a_name_of_several_tables(self, project, rows):
+        tables = ", ".join(f"paimon.{project.test_schema}.fct_v{version}" for version in (1, 2))
+        for macro in ("drop_table", "clear_table"):
+            assert f"'fct' is the name of several tables: {tables}." in refusal(macro, "fct", "fct")
+        delete = str({"relation": "fct", "where": "id = 1"})
+        run_dbt(["run-operation", "delete_rows", "--args", delete], expect_pass=False)
+        for version in (1, 2):
+            assert rows(f"select count(*) from {{schema}}.fct_v{version}") == [(3,)]
+        operate("drop_table", "fct_v1", "fct_v1")
+        assert rows("show tables in {schema} like 'fct*'")[0][1] == "fct_v2"
+        run_dbt(["run", "--select", "fct_v1"])
 
     def test_the_deletes_of_change_rows_go_too(self, project, rows):
         assert rows("select id from {schema}.changed__dbt_deletes") == [(2,)]

@@ -120,8 +120,10 @@ class TestErase:
         files = {table: set(lake.files(table)) for table in (*TABLES, "days")}
 
         # A dry run, or a call without the required drop_… arguments, changes no file.
-        erase(dry_run=True)
-        message = refusal(drop_branches=True)
+        erase(dry_run="true")
+        assert "dry_run='no': must be true or false" in refusal(dry_run="no")
+        message = refusal(drop_branches="true", drop_tags="false", drop_dead_letters="False")
+        assert f"looking for rows with email = '{ANN}'" in message
         assert "tags: kept (drop_tags: true)" in message
         assert "1 dead letter (drop_dead_letters: true)" in message
         assert "drop_branches" not in message

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from dbt.tests.util import run_dbt, run_dbt_and_capture
 
+from dbt.adapters.paimon.time_travel.api import History
+
 RUN = "cast({{ var('run', 1) }} as int)"
 MODELS = {
     "added.sql": f"{{{{ config(materialized='incremental') }}}} select {RUN} as n",
@@ -80,3 +82,52 @@ class TestRollbackRun:
         assert found() == written
         undo(results="target/fourth.json", exclude=["upserted"])
         assert found() == written | {"added": [1]}
+
+    def test_other_runs_wait_from_the_check_on(
+        self, project: Any, rows: Any, may_write: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A commit between a check and the rollback would be lost."""
+        check, tables, written = History.refuse_stale_readers, ["added", "upserted"], []
+
+        def beside_another_run(*arguments: Any) -> None:
+            # Another run writes every table that it can lock.
+            for name in tables:
+                if may_write(name):
+                    written.append(name)
+                    values = "(99)" if name == "added" else "(99, 99)"
+                    project.adapter.query(f"insert into paimon.{project.test_schema}.{name} values {values}")
+            check(*arguments)
+
+        state = "select n from {schema}.added union all select n + 100 from {schema}.upserted order by 1"
+        run_dbt(["run", "--select", "added upserted", "--vars", "run: 5"])
+        first = rows(state)
+        rows("call paimon.sys.create_tag(table => '{schema}.added', tag => 'fifth')")
+        run_dbt(["run-operation", "create_branch", "--args", "{relation: added, branch: fifth, tag: fifth}"])
+        run_dbt(["run", "--select", "added upserted", "--vars", "run: 6"])
+        assert rows(state) != first
+        monkeypatch.setattr(History, "refuse_stale_readers", beside_another_run)
+        undo()
+        assert (rows(state), written) == (first, [])
+        tables.remove("upserted")
+        rows("insert into {schema}.added values (7)")
+        run_dbt(["run-operation", "rollback_to", "--args", "{relation: added, version: fifth}"])
+        assert (rows(state), written) == (first, [])
+        rows("insert into {schema}.added values (8)")
+        run_dbt(["run-operation", "fast_forward", "--args", "{relation: added, branch: fifth, discard: true}"])
+        assert (rows(state), written) == (first, [])
+
+    def test_a_quoted_false_is_no_consent(self, project: Any, rows: Any) -> None:
+        rows("insert into {schema}.added values (9)")
+        rows("call paimon.sys.create_tag(table => '{schema}.added', tag => 'later')")
+        before, tags = rows("select n from {schema}.added order by 1"), "select tag_name from {schema}.`added$tags`"
+        for operation, arguments in {
+            "rollback_to": {"version": "fifth", "drop_tags": "false"},
+            "fast_forward": {"branch": "fifth", "discard": "False"},
+        }.items():
+            given = str({"relation": "added", **arguments})
+            run_dbt(["run-operation", operation, "--args", given], expect_pass=False)
+        assert "drop_tags='yes': must be true or false" in refusal(drop_tags="yes")
+        assert rows("select n from {schema}.added order by 1") == before
+        assert ("later",) in rows(tags)
+        run_dbt(["run-operation", "rollback_to", "--args", "{relation: added, version: fifth, drop_tags: 'true'}"])
+        assert ("later",) not in rows(tags)

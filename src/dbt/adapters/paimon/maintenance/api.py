@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import takewhile
 from typing import Any, TypeVar
 
 from dbt.adapters.contracts.connection import AdapterResponse
@@ -17,7 +18,7 @@ from dbt.adapters.paimon.features import while_parsing
 from dbt.adapters.paimon.maintenance import first_load, plan, selection, times
 from dbt.adapters.paimon.maintenance.compaction import compaction_problems, typed_partitions
 from dbt.adapters.paimon.maintenance.rescale import Step, rescale_steps
-from dbt.adapters.paimon.metadata import files, upkeep
+from dbt.adapters.paimon.metadata import files, snapshots, upkeep
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark import responses
 from dbt.adapters.paimon.spark.formatting import counted, size
@@ -26,7 +27,7 @@ from dbt.adapters.paimon.spec.api import Specs
 from dbt.adapters.paimon.spec.maintenance_policy import RETAIN_MIN, MaintenancePolicy, read_policy
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import TableSpec
-from dbt.adapters.paimon.sql import procedures
+from dbt.adapters.paimon.sql import booleans, procedures
 from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.tables.api import Tables
 from dbt.adapters.paimon.writing.bucket_tasks import PARTITIONS
@@ -116,8 +117,8 @@ class Maintenance:
         self,
         nodes: Iterable[Node],
         select: str | Sequence[str] | None = None,
-        dry_run: bool = False,
-        force: bool = False,
+        dry_run: Any = False,
+        force: Any = False,
     ) -> list[dict[str, Any]]:
         """Maintain the selected tables (None: all) by their policies, and return a dictionary per action.
 
@@ -126,6 +127,8 @@ class Maintenance:
         Raises:
             DbtRuntimeError: the selection matches nothing, a config is invalid, or tables failed (all in one error).
         """
+        dry_run = booleans.argument("maintain", "dry_run", dry_run)
+        force = booleans.argument("maintain", "force", force)
         done: list[dict[str, Any]] = []
         failures: list[str] = []
         for node, spec in self._specs_of(selection.select(nodes, select, "maintain")):
@@ -169,9 +172,9 @@ class Maintenance:
     ) -> list[str]:
         """Maintain one table, append a dictionary per action to `done`, and return the failures."""
         failures: list[str] = []
-        if not dry_run:
-            self._builds.hold(relation)
         try:
+            if not dry_run:
+                self._builds.hold(relation)
             assert spec.maintenance is not None
             actions = self._planned(relation, spec.maintenance, spec, force=force)
             for line in plan.lines(actions, dry_run=dry_run):
@@ -297,22 +300,38 @@ class Maintenance:
                 bucket_num=bucket_num,
                 partitions=partitions,
             )
-            self._logged(relation, "rescale", lambda: self._execute(steps))
+            self._logged(relation, "rescale", lambda: self._execute(relation, steps))
 
-    def _execute(self, steps: Iterable[Statement]) -> None:
-        """Run the steps; if one fails, undo those before it, back to one that cannot be undone."""
+    def _execute(self, relation: PaimonRelation, steps: Iterable[Statement]) -> None:
+        """Run the steps; if one fails, undo those before it, back to one that cannot be undone.
+
+        Once the rows are in the new buckets, the table needs the new number. So nothing is undone after a commit: the
+        rewrite that fails may have committed the rows, and failed with the compaction that follows.
+        """
         done: list[Statement] = []
+        before: int | None = None
         try:
             for step in steps:
+                if _undo(step) and not any(map(_undo, done)):
+                    before = snapshots.newest(self._adapter.query, relation)
                 self._adapter.connections.execute(step)
                 done.append(step)
         except DbtRuntimeError:
-            # Once the rows are in the new buckets, the table needs the new number.
-            for step in reversed(done):
-                if not (isinstance(step, Step) and step.undo):
-                    break
-                self._adapter.connections.execute(Statement(step.undo, step.kind, target=step.target))
+            undone = list(takewhile(_undo, reversed(done)))
+            if undone and _read_or_none(relation, lambda: snapshots.newest(self._adapter.query, relation)) != before:
+                logger.warning(
+                    f"{relation.shown}: the rows may be in the new buckets already, so the table keeps the new number. "
+                    "Run the same rescale again before anything else writes the table."
+                )
+                raise
+            for step in undone:
+                self._adapter.connections.execute(Statement(_undo(step), step.kind, target=step.target))
             raise
+
+
+def _undo(step: Statement) -> str:
+    """The SQL that undoes a step of a rescale, or ''."""
+    return step.undo if isinstance(step, Step) else ""
 
 
 def _read_or_none(relation: PaimonRelation, read: Callable[[], R]) -> R | None:

@@ -21,6 +21,7 @@ from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark.formatting import counted
 from dbt.adapters.paimon.spec.change_rows import DELETES_SUFFIX
 from dbt.adapters.paimon.spec.strategies import WHOLE_TABLE
+from dbt.adapters.paimon.sql import booleans
 from dbt.adapters.paimon.sql.staging_names import POSITIONS_SUFFIX, base_table_name
 from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.sql.text import ilike
@@ -74,17 +75,21 @@ class Operations:
         """Delete rows of a table, or of a branch clone (see `RowDeletes.run`)."""
         self._plans.row_deletes.run(self._plans.clones.named(relation) or relation, where)
 
-    def rollback_version(self, relation: PaimonRelation, version: Any, timestamp: Any, drop_tags: bool) -> Any:
-        """The table snapshot or tag to roll back to, from a `version` or a `timestamp`.
+    def rollback_version(self, relation: PaimonRelation, version: Any, timestamp: Any, drop_tags: Any) -> Any:
+        """The table snapshot or tag to roll back to, from a `version` or a `timestamp`. Locks the table.
 
         Raises:
-            DbtRuntimeError: the state does not exist, or the rollback would lose tags (unless `drop_tags`) or files.
+            DbtRuntimeError: the state does not exist or has another number of buckets, or the rollback would lose tags
+                (unless `drop_tags`) or files.
         """
+        drop_tags = booleans.argument("rollback_to", "drop_tags", drop_tags)
         history = self._plans.history
+        self._plans.builds.hold(relation)
         if timestamp is not None:
             version = history.snapshot_at(relation, timestamp)
         history.refuse_stale_readers("rollback_to", relation)
         version = history.rollback_version(relation, version)
+        history.refuse_other_buckets(relation, version)
         history.drop_later_tags(relation, version, drop_tags)
         return version
 
@@ -94,9 +99,9 @@ class Operations:
         results: str | None,
         invocation_id: str | None,
         exclude: Sequence[str],
-        drop_tags: bool,
+        drop_tags: Any,
     ) -> list[tuple[PaimonRelation, str]]:
-        """The tables that a run wrote, each with the state to roll back to.
+        """The tables that a run wrote, each with the state to roll back to; locks them all before the first check.
 
         Args:
             nodes: the project's nodes.
@@ -107,15 +112,22 @@ class Operations:
         Raises:
             DbtRuntimeError: a table cannot be rolled back.
         """
+        drop_tags = booleans.argument("rollback_run", "drop_tags", drop_tags)
         config = self._adapter.config
         path = Path(config.project_root, results) if results else Path(config.project_target_path, KEPT)
-        found = []
+        written = []
         for node in run_rollbacks.without(run_rollbacks.ran(path, invocation_id, nodes), exclude):
             table = self._adapter.get_relation(*node.relation)
             is_in_paimon = node.relation[0] in self._adapter.credentials.paimon_catalogs
             if table is None or not (table.is_table and is_in_paimon):
                 logger.info(f"rollback_run: {'.'.join(node.relation)} is not a Paimon table, and stays as it is")
                 continue
+            written.append((node, table))
+        # In one order, so that two rollbacks never wait for each other.
+        for _, table in sorted(written, key=lambda each: each[1].parts):
+            self._plans.builds.hold(table)
+        found = []
+        for node, table in written:
             before = run_rollbacks.before(node, snapshots.by_sql(self._adapter.query, table))
             if before is not None:
                 found.append((table, str(self.rollback_version(table, before, None, drop_tags))))
@@ -123,8 +135,10 @@ class Operations:
             logger.info(f"rollback_run: no table has rows of the run in {path}")
         return found
 
-    def check_fast_forward(self, relation: PaimonRelation, branch: str, discard: bool) -> None:
-        """Refuse a fast-forward that would lose commits or tags of the table, unless `discard` allows that."""
+    def check_fast_forward(self, relation: PaimonRelation, branch: str, discard: Any) -> None:
+        """Lock the table; refuse a fast-forward that would lose its commits or tags, unless `discard` allows that."""
+        discard = booleans.argument("fast_forward", "discard", discard)
+        self._plans.builds.hold(relation)
         self._plans.history.refuse_stale_readers("fast_forward", relation)
         if not discard:
             self._plans.history.refuse_lossy_fast_forward(relation, branch)
@@ -154,14 +168,16 @@ class Operations:
     # -- operations that write or delete rows -----------------------------------------------------------------------
 
     def erase(
-        self, key: object, named: Sequence[PaimonRelation], nodes: Sequence[Node], dry_run: bool, *consent: bool
+        self, key: object, named: Sequence[PaimonRelation], nodes: Sequence[Node], dry_run: Any, **consent: Any
     ) -> None:
         """Remove the rows of a key from tables and from all their files (see `Erasures.run`).
 
         Args:
             consent: the values of a `Consent`.
         """
-        Erasures(self._adapter, self._plans).run(key, named, nodes, Consent(*consent), dry_run=dry_run)
+        dry_run = booleans.argument("erase", "dry_run", dry_run)
+        given = {name: booleans.argument("erase", name, value) for name, value in consent.items()}
+        Erasures(self._adapter, self._plans).run(key, named, nodes, Consent(**given), dry_run=dry_run)
 
     def publish(self, context: Mapping[str, Any], target: PaimonRelation) -> None:
         """Publish the rows of a model whose audit failed.
@@ -268,14 +284,16 @@ class Operations:
         table_names: Sequence[str] | None = None,
         table_pattern: str = "%",
         exclude: str = "",
-        columns: bool = True,
+        columns: Any = True,
         path: str | None = None,
-        overwrite: bool = False,
+        overwrite: Any = False,
     ) -> str:
         """Generate a sources file for the tables and views of a schema, except helper tables (see `tables.codegen`).
 
         Writes the file if `path` is set. Raises DbtRuntimeError if the schema has no such table or view.
         """
+        columns = booleans.argument("generate_sources", "generate_columns", columns)
+        overwrite = booleans.argument("generate_sources", "overwrite", overwrite)
         relations = self._relations(PaimonRelation.create(database=database, schema=schema))
         selected = [name for name in sorted(relations) if _is_selected(name, table_names, table_pattern, exclude)]
         missing = sorted({*(table_names or ())} - {*selected})
@@ -317,9 +335,11 @@ class Operations:
 
     @while_parsing(lambda *a, **k: "")
     def models_yaml(
-        self, nodes: Sequence[Node], contract: bool = False, path: str | None = None, overwrite: bool = False
+        self, nodes: Sequence[Node], contract: Any = False, path: str | None = None, overwrite: Any = False
     ) -> str:
         """Generate the properties of built models as YAML (see `tables.codegen`); writes a file if `path` is set."""
+        contract = booleans.argument("generate_model_yaml", "contract", contract)
+        overwrite = booleans.argument("generate_model_yaml", "overwrite", overwrite)
         models: list[tuple[str, str, codegen.FoundTable]] = []
         for node in nodes:
             relation = self._adapter.get_relation(node["database"], node["schema"], node["alias"])

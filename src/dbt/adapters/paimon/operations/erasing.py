@@ -145,6 +145,13 @@ def checked_key(key: object) -> Mapping[str, object]:
     )
 
 
+def shown_key(key: Mapping[str, object]) -> str:
+    """The key as a condition, for the log; only strings are in quotes."""
+    return " and ".join(
+        f"{name} = {string_literal(value) if isinstance(value, str) else value}" for name, value in key.items()
+    )
+
+
 def unsearchable(found: Target, schemas: Sequence[Schema]) -> Iterator[str]:
     """Each reason why a search may miss files with the key, with a remedy; `schemas`: all of the table's."""
     if _OUTSIDE in found.spec.options:
@@ -238,7 +245,10 @@ class Erasures:
         """
         found = []
         problems = []
-        for target in self._targets(checked_key(key), named, nodes):
+        values = checked_key(key)
+        # YAML may read another value than the user wrote: 00017 is 15.
+        logger.info(f"erase: looking for rows with {shown_key(values)}")
+        for target in self._targets(values, named, nodes):
             held = self._held(target)
             found.append((target, held))
             logger.info(f"{target.relation.shown}: {held}")

@@ -18,6 +18,7 @@ from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.concurrency import conflicts
 from dbt.adapters.paimon.errors.redaction import redacted
 from dbt.adapters.paimon.options import table_options
+from dbt.adapters.paimon.sql.booleans import boolean
 from dbt.adapters.paimon.sql.names import branch_problem, tag_problem
 from dbt.adapters.paimon.sql.statements import SORTED_COMPACTION, Statement
 from dbt.adapters.paimon.sql.text import quoted, string_literal
@@ -186,11 +187,10 @@ def _long(value: Any, versions: Versions) -> str:
 
 
 def _boolean(value: Any, versions: Versions) -> str:
-    if isinstance(value, str) and value.lower() in ("true", "false"):
-        return value.lower()
-    if not isinstance(value, bool):
-        raise _InvalidValueError("must be true or false.")
-    return "true" if value else "false"
+    try:
+        return str(boolean(value)).lower()
+    except ValueError as fault:
+        raise _InvalidValueError(str(fault)) from None
 
 
 def _duration(value: Any, versions: Versions) -> str:

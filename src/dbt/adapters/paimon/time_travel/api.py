@@ -11,12 +11,13 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.features import while_parsing
-from dbt.adapters.paimon.metadata import files, snapshots, tags
+from dbt.adapters.paimon.metadata import files, schemas, snapshots, tags
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec import run_tag
 from dbt.adapters.paimon.spec.components import iceberg
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import procedures
+from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.tables.api import Tables
 from dbt.adapters.paimon.time_travel import branches, rollbacks, states
 
@@ -114,6 +115,21 @@ class History:
                 return state
             lost = lost or lost_here
         raise DbtRuntimeError(rollbacks.refusal(relation, asked, lost))
+
+    def refuse_other_buckets(self, relation: PaimonRelation, version: Any) -> None:
+        """Refuse a rollback to a state that was written with another number of buckets, as before a `rescale`."""
+        asked, query = str(version).strip(), self._adapter.query
+        if asked.isdigit():
+            commits = snapshots.by_sql(query, relation)
+            schema = next((commit.schema for commit in commits if commit.snapshot == int(asked)), None)
+        else:
+            schema = tags.tags(query, relation)[asked].schema
+        known = schemas.newest_first(query, relation)
+        # A table snapshot that does not exist has none; Paimon's error lists those that do.
+        then = [each for each in known if each.id == schema]
+        buckets = [metadata.existing_table(each).as_spec().bucket for each in (*then, known[0])]
+        if problem := rollbacks.other_buckets(relation, asked, buckets[0], buckets[-1]):
+            raise DbtRuntimeError(problem)
 
     def _number(self, relation: PaimonRelation, version: str) -> int:
         """The number of a table snapshot, given as such or by an existing tag."""

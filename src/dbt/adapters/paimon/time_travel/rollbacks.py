@@ -44,6 +44,22 @@ def lost_tags(relation: PaimonRelation, version: str, tags: Sequence[str]) -> st
     )
 
 
+def other_buckets(relation: PaimonRelation, version: str, then: int, now: int) -> str:
+    """The error message about a state whose files have another number of buckets than the table, or empty.
+
+    RollbackHelper (0.9.0 to 2.0.0) changes no schema, so the files would not fit the option `bucket`.
+    """
+    if then == now:
+        return ""
+    table = ".".join(relation.parts)
+    return (
+        f"rollback_to({relation}, '{version}'): this state has {then} bucket(s) and the table now has {now}, "
+        "which a rollback does not change. Nothing was done. First give the table that number again, then roll it "
+        f"back: dbt run-operation rescale --args '{{relation: {table}, bucket_num: {then}}}', and then "
+        f"dbt run-operation rollback_to --args '{{relation: {table}, version: {version}}}'"
+    )
+
+
 def refusal(relation: PaimonRelation, version: str, files: int) -> str:
     """The error message about a rollback that would lose rows."""
     state = version if version.isdigit() else string_literal(version)

@@ -1,4 +1,7 @@
-{#- The relation for a name from the command line: of a model, seed or snapshot, or `[[catalog.]schema.]table`. -#}
+{#-
+  The relation for a name from the command line: of a model, seed or snapshot, or `[[catalog.]schema.]table`. Refuses a name
+  of several tables, such as that of a model with versions.
+-#}
 {% macro paimon__named_relation(relation) %}
   {%- if relation is not string -%}
     {%- do return(relation) -%}
@@ -14,6 +17,12 @@
       ) -%}
     {%- endif -%}
   {%- endfor -%}
+  {%- set tables = named | map(attribute='parts') | map('join', '.') | unique(case_sensitive=true) | list -%}
+  {%- if tables | length > 1 -%}
+    {%- do exceptions.raise_compiler_error(
+      "'" ~ relation ~ "' is the name of several tables: " ~ tables | join(', ') ~ ". Name one of these tables instead."
+    ) -%}
+  {%- endif -%}
   {%- if parts | length > 3 -%}
     {%- do exceptions.raise_compiler_error(
       "'" ~ relation ~ "' is not a table: name a model, or write table, schema.table or catalog.schema.table."

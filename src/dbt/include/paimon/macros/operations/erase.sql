@@ -6,6 +6,8 @@
       {%- do named.append(paimon__named_relation(name)) -%}
     {%- endfor -%}
     {%- set nodes = graph.nodes.values() | list + graph.sources.values() | list -%}
-    {%- do adapter.operations.erase(key, named, nodes, dry_run, drop_tags, drop_branches, drop_dead_letters) -%}
+    {%- do adapter.operations.erase(
+      key, named, nodes, dry_run, drop_tags=drop_tags, drop_branches=drop_branches, drop_dead_letters=drop_dead_letters
+    ) -%}
   {%- endif -%}
 {% endmacro %}
