@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
-from dbt.adapters.paimon.changes.positions import positions_of
 from dbt.adapters.paimon.concurrency.conflicts import REBUILD
 from dbt.adapters.paimon.features import while_parsing
 from dbt.adapters.paimon.kept_results import KEPT
@@ -231,8 +230,7 @@ class Operations:
                 f"{operation}: {wanted} is a view, which holds no rows. Remove its model, or drop the view in Spark."
             )
         refuse_unconfirmed(operation, relation, asked, confirm, self._contents(relation))
-        positions = self._adapter.get_relation(*positions_of(relation).parts)
-        return [relation, *self._plans.deletes.relations(relation), *([positions] if positions else [])]
+        return [relation, *self._plans.helpers(relation)]
 
     def _contents(self, relation: PaimonRelation) -> TableContents:
         ((rows,),) = self._adapter.query(f"select count(*) from {relation.render()}")
