@@ -167,27 +167,30 @@ class Operations:
 
         Raises:
             CompilationError: there are no such rows.
-            DbtRuntimeError: the table has changed since the audit.
+            DbtRuntimeError: the audit did not end, or the table has changed since.
         """
-        audits, builds = self._plans.audits, self._plans.builds
+        audits, builds, tables = self._plans.audits, self._plans.builds, self._plans.tables
+        builds.hold(target)
         existing = self._adapter.get_relation(*target.parts)
         table = existing if existing is not None and existing.is_table else None
         staged = builds.staged(target)
         branch = None if table is None else audits.branch(table)
         done = "PUBLISH"
         if table is not None and branch is not None:
-            audits.refuse_stale(table)
-            builds.hold(target)
+            audits.refuse_unaudited(table, branch, tables.existing(branch).options)
+            audits.refuse_unknown_columns(table)
             columns = self._adapter.get_columns_in_relation(branch)
             sql = Macros(context).sql("paimon__overwrite_sql", table, columns, [], branch)
-            spec = self._plans.tables.existing(table).as_spec()
-            done += f" by {builds.write(table, sql, REBUILD, spec, WHOLE_TABLE).response}"
+            conf = {**WHOLE_TABLE, **self._plans.changes.published_conf(table, branch)}
+            done += f" by {builds.write(table, sql, REBUILD, tables.existing(table).as_spec(), conf).response}"
             audits.end(table)
         elif staged is not None and table is not None:
-            builds.hold(target)
+            audits.refuse_unaudited(table, staged, tables.existing(staged).options)
+            audits.unmark(staged)
             builds.swap(staged, table)
         elif staged is not None and existing is None:
-            builds.hold(target)
+            audits.refuse_unaudited(None, staged, tables.existing(staged).options)
+            audits.unmark(staged)
             self._adapter.rename_relation(staged, target)
         else:
             raise CompilationError(f"publish: {target} has no rows whose audit failed.")
