@@ -15,7 +15,7 @@ from dbt.adapters.paimon.spec.component import PropertyChange
 from dbt.adapters.paimon.spec.problems import ConfigErrors
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.tables.changeset import Changeset
-from dbt.adapters.paimon.tables.rebuilds import History, Rebuild, may_need_asking, rebuild_of, refuse_unasked
+from dbt.adapters.paimon.tables.rebuilds import TO_VIEW, History, Rebuild, may_need_asking, rebuild_of, refuse_unasked
 from dbt.adapters.paimon.writing import read_limits
 from dbt_paimon.plan.previews import Preview
 
@@ -119,6 +119,13 @@ def test_which_history_needs_permission(history, refused):
             refuse_unasked(node(), Rebuild(("key",)), history, None)
     else:
         refuse_unasked(node(), Rebuild(("key",)), history, None)
+
+
+def test_a_view_that_replaces_a_table_needs_permission():
+    assert may_need_asking(node(), TO_VIEW)
+    assert not may_need_asking(node(on_rebuild="drop_history"), TO_VIEW)
+    with pytest.raises(DbtRuntimeError, match=r"a view has to replace the existing table \(it becomes a view\)"):
+        refuse_unasked(node(), TO_VIEW, History(3, 2), None)
 
 
 def test_a_preview_as_text_and_as_json():

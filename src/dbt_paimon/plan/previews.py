@@ -16,7 +16,7 @@ from dbt.adapters.paimon.plan.materialized_views.refresh import RefreshKind
 from dbt.adapters.paimon.plan.steps import Action
 from dbt.adapters.paimon.spark.scans import Scan
 from dbt.adapters.paimon.tables import metadata
-from dbt.adapters.paimon.tables.rebuilds import may_need_asking
+from dbt.adapters.paimon.tables.rebuilds import TO_VIEW, Rebuild, may_need_asking
 from dbt.adapters.paimon.writing import read_limits
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Preview:
         kind: the materialization, and for an incremental model the strategy.
         alters: the options and columns that change.
         steps: what the run does in addition to writing rows.
-        reasons: why a new table replaces the old one, or why a materialized view is refreshed this way.
+        reasons: why a new table or view replaces the table, or why a materialized view is refreshed this way.
         lost: the history that is lost with the old table.
         asks: whether the run fails unless the user agrees to that loss.
         scans: what the node's query reads.
@@ -106,15 +106,15 @@ class Previewer:
     def of(self, node: Mapping[str, Any], full_refresh: bool) -> Preview:
         """Preview a run of a compiled node, with or without `--full-refresh`; an error becomes the `problem`."""
         config = node["config"]
-        kind = str(config.get("materialized"))
+        kind, own = str(config.get("materialized")), config.get("full_refresh")
+        full_refresh = full_refresh if own is None else bool(own)
         preview = Preview(node["unique_id"], f"{node['schema']}.{node['alias']}", kind, Action.UNKNOWN)
         try:
             if kind == "view":
-                return self._of_view(node, preview)
+                return self._of_view(node, preview, full_refresh)
             if kind not in TABLES:
                 return replace(preview, problem=f"This adapter has no materialization '{kind}'.")
-            own = config.get("full_refresh")
-            return self._of_table(node, preview, full_refresh if own is None else bool(own))
+            return self._of_table(node, preview, full_refresh)
         except DbtRuntimeError as exc:
             if not metadata.is_not_found(exc):
                 return replace(preview, does=Action.FAIL, problem=str(exc.msg))
@@ -124,10 +124,21 @@ class Previewer:
             problem = f"An input does not exist yet. {str(exc.msg).strip().splitlines()[0]}"
             return replace(preview, does=does, problem=problem)
 
-    def _of_view(self, node: Mapping[str, Any], preview: Preview) -> Preview:
+    def _of_view(self, node: Mapping[str, Any], preview: Preview, full_refresh: bool) -> Preview:
         self._adapter.specs.check_node(node)
         self._adapter.rows.query(node["compiled_code"])
-        return replace(preview, does=Action.CREATE_VIEW if self._existing(node) is None else Action.REPLACE_VIEW)
+        existing = self._existing(node)
+        if existing is not None and existing.is_table:
+            return self._replaced(node, replace(preview, does=Action.CREATE_VIEW), existing, TO_VIEW, full_refresh)
+        return replace(preview, does=Action.CREATE_VIEW if existing is None else Action.REPLACE_VIEW)
+
+    def _replaced(
+        self, node: Mapping[str, Any], preview: Preview, table: PaimonRelation, rebuild: Rebuild, full_refresh: bool
+    ) -> Preview:
+        """The preview of a run that replaces a table, with its reasons and the history that is lost."""
+        history = self._adapter.tables.history(table)
+        asks = not full_refresh and may_need_asking(node, rebuild) and history.is_worth_asking
+        return replace(preview, reasons=rebuild.reasons, lost=history, asks=asks)
 
     def _of_table(self, node: Mapping[str, Any], preview: Preview, full_refresh: bool) -> Preview:
         spec, strategy = self._adapter.plans.spec_of(node)
@@ -149,9 +160,7 @@ class Previewer:
         due = () if target.is_branch else tuple(self._adapter.maintenance.due_after_run(table, spec))
         preview = replace(preview, does=plan.action, maintenance=due, alters=tuple(plan.alters))
         if plan.rebuild.swaps:
-            history = self._adapter.tables.history(table)
-            asks = not full_refresh and may_need_asking(node, plan.rebuild) and history.is_worth_asking
-            return replace(preview, reasons=plan.rebuild.reasons, lost=history, asks=asks)
+            return self._replaced(node, preview, table, plan.rebuild, full_refresh)
         if preview.kind == MATERIALIZED_VIEW:
             return self._refreshed(node, preview, spec, table, full_refresh)
         return preview

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
+from click.testing import CliRunner
 from dbt.tests.util import run_dbt, write_file
+
+from dbt_paimon.cli import main
 
 
 def model(config: str, select: str = "select 1 as id, 'a' as name, 2 as n") -> str:
@@ -84,3 +89,51 @@ class TestViewToTableAndBack:
             assert rows("select * from {schema}.reader") == [(2,)], kind
             tables = {row[1] for row in rows("show tables in {schema}")}
             assert ("turning" in tables) == (kind != "view"), kind
+
+
+class TestHistoryToView:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "turning.sql": "{{ config(materialized=var('as', 'incremental'), incremental_strategy='append') }} select id "
+            "from {{ source('raw', 'events') if var('as', '') == 'view' else paimon_changes(source('raw', 'events')) }}",
+            "sources.yml": 'sources: [{name: raw, schema: "{{ target.schema }}", tables: [{name: events}]}]',
+        }
+
+    @staticmethod
+    def tables(rows):
+        """The tables of the schema, except the registry of its views."""
+        return {row[1] for row in rows("show tables in {schema}")} - {"_dbt_views"}
+
+    def state(self, rows):
+        """The rows, the number of table snapshots, and the tables of the schema."""
+        return (
+            rows("select id from {schema}.turning order by id"),
+            rows("select count(*) from {schema}.`turning$snapshots`")[0][0],
+            self.tables(rows),
+        )
+
+    @staticmethod
+    def plan(project, *arguments):
+        places = ["--project-dir", project.project_root, "--profiles-dir", project.profiles_dir]
+        done = CliRunner().invoke(main, ["plan", "--output", "json", *places, *arguments])
+        return next(json.loads(line) for line in done.stdout.splitlines() if line.startswith("{"))
+
+    def test_only_with_consent(self, project, rows):
+        rows("create table {schema}.events (id int)")
+        for number in (1, 2):
+            rows(f"insert into {{schema}}.events values ({number})")
+            run_dbt(["run"])
+        before = self.state(rows)
+        assert before == ([(1,), (2,)], 2, {"events", "turning", "turning__dbt_changes"})
+        as_view = ["--vars", "as: view"]
+        planned = self.plan(project, *as_view)
+        assert planned["does"] == "create view" and planned["asks"] and planned["lost"]["snapshots"] == 2
+        (refused,) = run_dbt(["run", *as_view], expect_pass=False)
+        assert "a view has to replace the existing table (it becomes a view)" in refused.message
+        assert self.state(rows) == before
+        assert "asks" not in self.plan(project, *as_view, "--full-refresh")
+        run_dbt(["run", "--full-refresh", *as_view])
+        assert self.tables(rows) == {"events"}
+        run_dbt(["run"])
+        assert self.state(rows) == ([(1,), (2,)], 1, {"events", "turning", "turning__dbt_changes"})

@@ -11,7 +11,7 @@ from dbt.adapters.paimon.time_travel import audits
 
 ORDERS = """
 {{ config(materialized='table', primary_key=var('key', 'id'), bucket=1, wap=true, changelog_producer='input') }}
-select * from {{ source('raw', 'orders') }}
+select * from {{ source('raw', 'orders') }} where {{ var('filter', 'true') }}
 """
 PAYMENTS = """
 {{ config(materialized='incremental', primary_key='id', bucket=1, wap=true) }}
@@ -202,6 +202,82 @@ class TestWap:
         before = state("payments")
         run_dbt(["run-operation", "publish", "--args", "{relation: payments}"], expect_pass=False)
         assert state("payments") == before
+
+    def test_publish_refuses_a_full_branch_that_the_table_has_outrun(self, project, state, raw, rows):
+        raw("(1, 9), (5, null)")
+        run_dbt(["run", "--select", "orders"], expect_pass=False)
+        rows("insert into {schema}.orders values (8, 8)")
+        before = state("orders")
+        assert (8, 8) in before[0]
+        run_dbt(["run-operation", "publish", "--args", "{relation: orders}"], expect_pass=False)
+        assert state("orders") == before
+
+    def test_publish_refuses_rows_whose_query_failed(self, project, state, raw, rows):
+        failing = ["--vars", "filter: raise_error('no') is null"]
+        run_dbt(["run", "--select", "orders", *failing], expect_pass=False)
+        before = state("orders")
+        assert before[0] and before[3] == ["dbt_audit"]
+        assert rows("select * from {schema}.`orders$branch_dbt_audit`") == []
+        run_dbt(["run-operation", "publish", "--args", "{relation: orders}"], expect_pass=False)
+        assert state("orders") == before
+
+    def test_publish_all_rows_by_hand(self, project, state, raw, rows):
+        raw("(1, 9), (5, null)")
+        run_dbt(["run", "--select", "orders"], expect_pass=False)
+        run_dbt(["run-operation", "publish", "--args", "{relation: orders}"])
+        assert state("orders")[0] == [(1, 9), (5, None)]
+        assert state("orders")[3] == []
+
+    def test_publish_a_staged_table_by_hand(self, project, state, raw, rows):
+        run_dbt(["run", "--select", "orders"], expect_pass=False)  # leaves a branch
+        another = ["--full-refresh", "--vars", "{key: [id, note], filter: id > 1}"]
+        rows("alter table {schema}.raw_orders add column note string")
+        rows("insert overwrite {schema}.raw_orders values (1, 9, 'a'), (6, null, 'b')")
+        run_dbt(["run", "--select", "orders", *another], expect_pass=False)
+        # The newer rows are published, not those of the branch.
+        run_dbt(["run-operation", "publish", "--args", "{relation: orders}"])
+        assert state("orders") == ([(6, None)], 1, [], [])
+        assert rows("select value from {schema}.`orders$options` where key = 'dbt.audit'") == []
+
+    def test_publish_refuses_an_unfinished_staged_table(self, project, state, raw, rows):
+        # As a run leaves it that is killed between CREATE and INSERT.
+        rows("create table {schema}.orders__dbt_tmp (id int, amount int, note string)")
+        before = state("orders")
+        run_dbt(["run-operation", "publish", "--args", "{relation: orders}"], expect_pass=False)
+        assert state("orders") == before
+
+
+LOGGED = """
+{{ config(materialized='incremental', incremental_strategy='append', wap=true) }}
+select id, amount from {{ paimon_changes(source('raw', 'events')) }}
+"""
+LOGGED_TESTS = """
+sources: [{name: raw, schema: "{{ target.schema }}", tables: [{name: events}]}]
+models:
+  - name: logged
+    columns:
+      - name: amount
+        data_tests: [not_null: {config: {severity: "{{ var('severity', 'error') }}"}}]
+"""
+
+
+class TestPublishedChanges:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"logged.sql": LOGGED, "logged.yml": LOGGED_TESTS}
+
+    def test_no_change_is_read_twice(self, project, rows):
+        rows("create table {schema}.events (id int, amount int)")
+        rows("insert into {schema}.events values (1, 1)")
+        run_dbt(["run"])
+        rows("insert into {schema}.events values (2, null)")
+        run_dbt(["run"], expect_pass=False)
+        assert rows("select id from {schema}.logged") == [(1,)]
+        run_dbt(["run-operation", "publish", "--args", "{relation: logged}"])
+        assert rows("select id from {schema}.logged order by id") == [(1,), (2,)]
+        rows("insert into {schema}.events values (3, 3)")
+        run_dbt(["run", "--vars", "severity: warn"])
+        assert rows("select id from {schema}.logged order by id") == [(1,), (2,), (3,)]
 
 
 GROWING = """

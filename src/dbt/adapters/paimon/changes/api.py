@@ -307,6 +307,13 @@ class Changes:
         ends = {source.key: source.end for source in reading.sources.values()}
         return {COMMIT_USER_CONF: positions.mark(ends)}
 
+    def published_conf(self, table: PaimonRelation, branch: PaimonRelation) -> dict[str, str]:
+        """The Spark setting that writes the positions in a branch's own commits into the commit that publishes it."""
+        known = {commit.user for commit in self._commits(table)}
+        users = (commit.user for commit in reversed(self._commits(branch)) if commit.user not in known)
+        found = next((marked for user in users if (marked := positions.marked(user))), None)
+        return {COMMIT_USER_CONF: positions.mark(found)} if found else {}
+
     def reads_changes(self, model: Node) -> bool:
         """Whether a model reads changes of a table in this run."""
         return model["unique_id"] in self._readings

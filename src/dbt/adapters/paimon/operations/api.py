@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
-from dbt.adapters.paimon.changes.positions import positions_of
 from dbt.adapters.paimon.concurrency.conflicts import REBUILD
 from dbt.adapters.paimon.features import while_parsing
 from dbt.adapters.paimon.kept_results import KEPT
@@ -184,27 +183,30 @@ class Operations:
 
         Raises:
             CompilationError: there are no such rows.
-            DbtRuntimeError: the table has changed since the audit.
+            DbtRuntimeError: the audit did not end, or the table has changed since.
         """
-        audits, builds = self._plans.audits, self._plans.builds
+        audits, builds, tables = self._plans.audits, self._plans.builds, self._plans.tables
+        builds.hold(target)
         existing = self._adapter.get_relation(*target.parts)
         table = existing if existing is not None and existing.is_table else None
         staged = builds.staged(target)
         branch = None if table is None else audits.branch(table)
         done = "PUBLISH"
         if table is not None and branch is not None:
-            audits.refuse_stale(table)
-            builds.hold(target)
+            audits.refuse_unaudited(table, branch, tables.existing(branch).options)
+            audits.refuse_unknown_columns(table)
             columns = self._adapter.get_columns_in_relation(branch)
             sql = Macros(context).sql("paimon__overwrite_sql", table, columns, [], branch)
-            spec = self._plans.tables.existing(table).as_spec()
-            done += f" by {builds.write(table, sql, REBUILD, spec, WHOLE_TABLE).response}"
+            conf = {**WHOLE_TABLE, **self._plans.changes.published_conf(table, branch)}
+            done += f" by {builds.write(table, sql, REBUILD, tables.existing(table).as_spec(), conf).response}"
             audits.end(table)
         elif staged is not None and table is not None:
-            builds.hold(target)
+            audits.refuse_unaudited(table, staged, tables.existing(staged).options)
+            audits.unmark(staged)
             builds.swap(staged, table)
         elif staged is not None and existing is None:
-            builds.hold(target)
+            audits.refuse_unaudited(None, staged, tables.existing(staged).options)
+            audits.unmark(staged)
             self._adapter.rename_relation(staged, target)
         else:
             raise CompilationError(f"publish: {target} has no rows whose audit failed.")
@@ -244,8 +246,7 @@ class Operations:
                 f"{operation}: {wanted} is a view, which holds no rows. Remove its model, or drop the view in Spark."
             )
         refuse_unconfirmed(operation, relation, asked, confirm, self._contents(relation, operation))
-        positions = self._adapter.get_relation(*positions_of(relation).parts)
-        return [relation, *self._plans.deletes.relations(relation), *([positions] if positions else [])]
+        return [relation, *self._plans.helpers(relation)]
 
     def _contents(self, relation: PaimonRelation, operation: str) -> TableContents:
         ((rows,),) = self._adapter.query(f"select count(*) from {relation.render()}")

@@ -292,6 +292,11 @@ class Plans:
             spec = self.buckets.resolve(with_buckets, table, current, source)
         return _settled(plan, spec=spec, columns=columns, source=source, current=current)
 
+    def helpers(self, table: PaimonRelation) -> list[PaimonRelation]:
+        """The existing helper tables of a table, which keep its deletes and positions."""
+        positions = self.adapter.get_relation(*positions_of(table).parts)
+        return [*self.deletes.relations(table), *([positions] if positions else [])]
+
     def increment(
         self, node: Node, target: PaimonRelation, spec: TableSpec, strategy: str, source: ModelQuery
     ) -> SettledPlan:

@@ -15,6 +15,7 @@ from dbt.adapters.paimon.plan.write_modes import NodeWriter, SnapshotMerge
 from dbt.adapters.paimon.plan.writing import Writing
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES
+from dbt.adapters.paimon.tables.rebuilds import TO_VIEW
 from dbt.adapters.paimon.writing import snapshots
 from dbt.adapters.paimon.writing.model_query import ModelQuery
 
@@ -76,10 +77,13 @@ class Runs:
         return refresh(NodeWriter(context, self.plans), run)
 
     def create_view(self, context: Mapping[str, Any], sql: str) -> None:
-        """Create or replace a node's view, then drop the relation that it replaces."""
+        """Create or replace a node's view, then drop the table that it replaces; see `Tables.refuse_loss`."""
         plans, node = self.plans, context["model"]
         target = context["this"].incorporate(type="view")
         existing = plans.adapter.get_relation(*target.parts)
+        table = existing if existing is not None and existing.is_table else None
+        if table is not None:
+            plans.tables.refuse_loss(node, table, TO_VIEW, bool(context["should_full_refresh"]()))
         branch = None if existing is None else plans.clones.behind(existing)
         plans.views.ensure_schema(target)
         definition = plans.views.definition(target, sql, node)
@@ -88,8 +92,8 @@ class Runs:
         plans.rows.warn_of_quoted_names(node, sql)
         if branch is not None:
             plans.clones.end(branch)
-        if existing is not None and existing.is_table:
-            plans.adapter.drop_relation(existing)
+        for each in () if table is None else (table, *plans.helpers(table)):
+            plans.adapter.drop_relation(each)
 
     def begin_stream(self, context: Mapping[str, Any]) -> StreamRun:
         """See `streams.begin`."""

@@ -57,7 +57,7 @@ class NodeWriter(Macros):
         results = audits.results(self.context, target, audited)
         if staged is not None and any(result.is_error for result in results):
             self("paimon__drop_staged", staged)
-        audits.refuse_failed(self.node, audited, results)
+        audits.refuse_failed(self.node, target, audited, results)
 
     def ready_deletes(self, kept: KeptDeletes, spec: TableSpec) -> None:
         """Create the table of deletes (`apply_changes`), or change its column types to those of the main table."""
@@ -146,7 +146,9 @@ class StagedBuild(WriteMode):
         self.publish()
 
     def audit(self) -> None:
-        """The staged table of a failed audit is kept for inspection."""
+        """The staged table of a failed audit is kept for inspection; the branch of an earlier one is dropped."""
+        if self.replaced is not None:
+            self.writer.plans.audits.end(self.replaced)
         self.writer.audit(self.target, self._build())
 
     def publish(self) -> None:

@@ -137,13 +137,15 @@ class Tables:
         return column_changes.compare_columns(wanted, existing, bool(persisted), self._adapter.versions)
 
     def history(self, relation: PaimonRelation) -> History:
-        """The table snapshots and tags of a table, read with one statement."""
+        """The table snapshots and tags of a table; a table of another format has no history."""
+        if not self._is_paimon_table(relation):
+            return History(0, 0)
         return tags.history(self._adapter.query, relation)
 
     def refuse_loss(
         self, model: Mapping[str, Any], relation: PaimonRelation, rebuild: Rebuild, full_refresh: bool
     ) -> None:
-        """Raise DbtRuntimeError if a new table would lose history, unless the run or the config allows that."""
+        """Raise DbtRuntimeError if a rebuild would lose history, unless the run or the config allows that."""
         if not full_refresh and rebuilds.may_need_asking(model, rebuild):
             rebuilds.refuse_unasked(model, rebuild, self.history(relation), self._adapter.defaults.warn_history_loss)
 

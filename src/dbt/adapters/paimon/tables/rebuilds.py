@@ -1,10 +1,10 @@
-"""Full rebuilds: INSERT OVERWRITE in place, or a new table that replaces the old one, which loses the history."""
+"""Full rebuilds: INSERT OVERWRITE in place, or a new table or view that replaces the old one and loses its history."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
@@ -23,6 +23,8 @@ class Rebuild:
     reasons: tuple[str, ...] = ()
     # Whether every rebuild needs a new table, whatever has changed.
     always: bool = False
+    # What replaces the table.
+    by: str = "a new table"
 
     @property
     def swaps(self) -> bool:
@@ -31,6 +33,9 @@ class Rebuild:
 
     def __str__(self) -> str:
         return "; ".join(self.reasons)
+
+
+TO_VIEW: Final = Rebuild(("it becomes a view",), by="a view")
 
 
 def rebuild_of(spec: TableSpec, table_changes: Changeset, column_changes: ColumnChanges | None) -> Rebuild:
@@ -58,8 +63,8 @@ def refuse_unasked(
     if not history.is_worth_asking:
         return
     what = (
-        f"{model['resource_type']} '{model['name']}': a new table has to replace the existing one ({rebuild}), which "
-        f"loses its {history}"
+        f"{model['resource_type']} '{model['name']}': {rebuild.by} has to replace the existing table "
+        f"({rebuild}), which loses its {history}"
     )
     if warn is not None:
         warn(f"{what}.")

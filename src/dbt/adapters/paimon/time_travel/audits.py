@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 # The name of the branch, and of the tag on the published table snapshot where the branch starts.
 BRANCH: Final = "dbt_audit"
+# The option of rows whose audit failed: the newest snapshot of the published table at that time, or 0 without one.
+AUDITED: Final = "dbt.audit"
+
+_RERUN: Final = "Run the model again."
 
 
 @dataclass(frozen=True)
@@ -147,19 +151,45 @@ class Audits:
         """The branch of a failed audit, or None."""
         return branch_of(relation, BRANCH) if BRANCH in tags.branches(self._adapter.query, relation) else None
 
-    def refuse_stale(self, relation: PaimonRelation) -> None:
-        """Refuse to publish a branch by hand if the table has newer commits or lacks columns of the branch."""
+    def refuse_unaudited(
+        self, table: PaimonRelation | None, audited: PaimonRelation, options: Mapping[str, str]
+    ) -> None:
+        """Refuse to publish rows by hand if their audit did not end, or if the table has newer commits.
+
+        Args:
+            table: the published table, if it exists.
+            options: of the branch or staged table `audited`.
+        """
+        if AUDITED not in options:
+            raise DbtRuntimeError(f"publish: no audit of {audited} has ended, so its rows may be incomplete. {_RERUN}")
+        if table is None:
+            return
+        audited_at = int(options[AUDITED])
+        newest, base = tags.newest_and_tagged(self._adapter.query, table, BRANCH)
+        for then in (audited_at if base is None else base, audited_at):
+            if then != (newest or 0):
+                raise DbtRuntimeError(
+                    f"publish: {table} is at table snapshot {newest or 0}, but {audited} was audited when it was at "
+                    f"{then}. {_RERUN}"
+                )
+
+    def refuse_unknown_columns(self, relation: PaimonRelation) -> None:
+        """Refuse to publish a branch by hand if the table lacks columns of the branch."""
         branch = branch_of(relation, BRANCH)
-        newest, base = tags.newest_and_tagged(self._adapter.query, relation, BRANCH)
-        rerun = "Run the model again."
-        if base is not None and base != newest:
-            raise DbtRuntimeError(
-                f"publish: {relation} is at table snapshot {newest}, but its audit branch began at {base}. {rerun}"
-            )
         columns = [column.name for column in self._adapter.get_columns_in_relation(relation)]
         unknown = [c.name for c in self._adapter.get_columns_in_relation(branch) if c.name not in columns]
         if unknown:
-            raise DbtRuntimeError(f"publish: {relation} has no column {', '.join(unknown)}. {rerun}")
+            raise DbtRuntimeError(f"publish: {relation} has no column {', '.join(unknown)}. {_RERUN}")
+
+    def unmark(self, staged: PaimonRelation) -> None:
+        """Remove the mark of a failed audit from a staged table that is about to become the table."""
+        self._adapter.query(f"alter table {staged.render()} unset tblproperties ('{AUDITED}')")
+
+    def _mark(self, published: PaimonRelation, audited: PaimonRelation) -> None:
+        """Mark rows whose audit failed, so that `publish` accepts them while the table has no newer commits."""
+        table = self._adapter.get_relation(*published.parts)
+        newest = snapshots.newest(self._adapter.query, table) if table is not None and table.is_table else None
+        self._adapter.query(f"alter table {audited.render()} set tblproperties ('{AUDITED}' = '{newest or 0}')")
 
     def results(self, context: Mapping[str, Any], published: PaimonRelation, audited: PaimonRelation) -> list[Result]:
         """Run a model's data tests on its audited rows, with dbt's own queries."""
@@ -174,10 +204,19 @@ class Audits:
             found.append(result(audit, self._adapter.query(sql)[0]))
         return found
 
-    def refuse_failed(self, model: Mapping[str, Any], audited: PaimonRelation, results: Sequence[Result]) -> None:
-        """Raise DbtRuntimeError if a data test failed; otherwise send a warning for each test that warns."""
+    def refuse_failed(
+        self,
+        model: Mapping[str, Any],
+        published: PaimonRelation,
+        audited: PaimonRelation,
+        results: Sequence[Result],
+    ) -> None:
+        """If a data test failed, mark the rows and raise DbtRuntimeError; otherwise warn for each test that warns."""
         name = model["name"]
         if failed := [result for result in results if result.is_error]:
+            # Without the mark the rows cannot be published by hand, but the tests that failed matter more.
+            with suppress(DbtRuntimeError):
+                self._mark(published, audited)
             listed = "\n".join(f"  {result}" for result in failed)
             raise DbtRuntimeError(
                 f"model '{name}': {len(failed)} of {len(results)} audits failed, and nothing was published.\n"
