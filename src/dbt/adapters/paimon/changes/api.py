@@ -361,7 +361,11 @@ class Changes:
         self.forget(model)
         reading = self._reading(model, own, kept)
         reading.commits = () if fresh else self._commits(own)
-        reading.saved = self._saved_positions(kept)
+        reading.saved = {
+            key: saved
+            for key, saved in self._saved_positions(kept).items()
+            if positions.is_in_history(saved.own, reading.commits)
+        }
         marked = positions.marked(reading.last_write.user) if reading.last_write else {}
         for relation, existing in sources.items():
             commits, table = self._commits(relation), SourceTable.of(*relation.parts, existing)
