@@ -8,7 +8,7 @@ from dbt.tests.util import run_dbt
 CONFIG = "{{ config(materialized='incremental', incremental_strategy='append') }}\n"
 CHANGES = "select id, _row_kind from {{{{ paimon_changes(source('raw', 'events'){more}) }}}}"
 SOURCES = """
-sources: [{name: raw, schema: "{{ target.schema }}", tables: [{name: events}]}]
+sources: [{name: raw, schema: "{{ target.schema }}", tables: [{name: events}, {name: others}]}]
 unit_tests:
   - name: sees_all_as_inserted
     model: strict
@@ -21,6 +21,9 @@ unit_tests:
     expect: {rows: [{id: 1, _row_kind: '-D'}]}
 """
 IDS = "select id from {{schema}}.{name} order by id"
+# All rows of another table in the first run, and later its new rows.
+NEW = "select id from {{ source('raw', 'others') }} {% if is_incremental() %} where id > 100 {% endif %}"
+ALL = "select id from {{ paimon_changes(source('raw', 'events'), on_expired='full') }}"
 
 
 class TestLostChanges:
@@ -31,6 +34,8 @@ class TestLostChanges:
             "strict.sql": CONFIG + CHANGES.format(more=""),
             "rebuilt.sql": CONFIG + CHANGES.format(more=", on_expired='full'"),
             "kept.sql": CONFIG + CHANGES.format(more=", keep=true"),
+            "united.sql": CONFIG + ALL + "\nunion all\n" + NEW,
+            "united_asks_first.sql": CONFIG + NEW + "\nunion all\n" + ALL,
             "twice.sql": CONFIG + CHANGES.format(more="") + "\nunion all\n" + CHANGES.format(more=""),
         }
 
@@ -39,12 +44,14 @@ class TestLostChanges:
         """The results, by model, of a run after rows 2 and 3 were added and the snapshot that was read has expired."""
         rows("create table {schema}.events (id int)")
         rows("insert into {schema}.events values (1)")
+        rows("create table {schema}.others as select 100 as id")
         run_dbt(["run", "--empty"])
         assert rows(IDS.format(name="strict")) == []
         run_dbt(["run"])
         assert rows(IDS.format(name="strict")) == [(1,)]
         rows("insert into {schema}.events values (2)")
         rows("insert into {schema}.events values (3)")
+        rows("insert into {schema}.others values (101)")
         rows(
             "call paimon.sys.expire_snapshots(table => '{schema}.events', retain_max => 1, retain_min => 1)".replace(
                 "{schema}", project.test_schema
@@ -63,6 +70,13 @@ class TestLostChanges:
     def test_a_full_read_rebuilds_the_model(self, built, rows):
         assert rows(IDS.format(name="rebuilt")) == [(1,), (2,), (3,)]
 
+    def test_a_rebuild_is_not_incremental(self, built, rows):
+        assert rows(IDS.format(name="united")) == [(1,), (2,), (3,), (100,), (101,)]
+
+    def test_a_query_that_was_incremental_before_the_loss_was_found(self, built, rows):
+        assert "its query calls is_incremental() before paimon_changes" in built["united_asks_first"].message
+        assert rows(IDS.format(name="united_asks_first")) == [(1,)]
+
     def test_a_tag_keeps_what_is_not_read_yet(self, built, rows):
         assert rows(IDS.format(name="kept")) == [(1,), (2,), (3,)]
         assert rows("select snapshot_id from {schema}.`events$tags`") == [(3,)]
@@ -72,7 +86,7 @@ class TestLostChanges:
         assert ("commit.user-prefix",) not in options and options
 
     def test_full_refresh_then_two_reads_of_one_range(self, built, rows):
-        run_dbt(["run", "--full-refresh", "--select", "strict", "twice"])
+        run_dbt(["run", "--full-refresh", "--select", "strict", "twice", "united_asks_first"])
         rows("insert into {schema}.events values (4)")
         run_dbt(["run", "--empty"])
         run_dbt(["run"])

@@ -36,15 +36,8 @@ models:
 """
 
 
-class TestClone:
-    @pytest.fixture(scope="class")
-    def models(self):
-        return {
-            "orders.sql": ORDERS,
-            "changed.sql": CHANGED,
-            "seen.sql": "select * from {{ ref('orders') }}",
-            "models.yml": YML,
-        }
+class TwoSchemas:
+    """A project that is built in one schema and cloned into another."""
 
     @pytest.fixture(scope="class")
     def other_schema(self, unique_schema):
@@ -66,6 +59,17 @@ class TestClone:
 
     def clone(self, *flags: str):
         return run_dbt(["clone", "--state", "state", "--target", "other", *flags])
+
+
+class TestClone(TwoSchemas):
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "orders.sql": ORDERS,
+            "changed.sql": CHANGED,
+            "seen.sql": "select * from {{ ref('orders') }}",
+            "models.yml": YML,
+        }
 
     def table(self, rows, home: str):
         schemas = f"select fields, partition_keys, primary_keys, options, comment from {home}.`orders$schemas`"
@@ -111,3 +115,25 @@ class TestClone:
         )
         assert "which the state names, does not exist" in results.results[0].message
         assert rows(f"select count(*) from {away}.orders") == [(3,)]
+
+
+class TestReaderOfChanges(TwoSchemas):
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {
+            "numbers.sql": "{{ config(materialized='table') }} select id from range(3)",
+            "log.sql": "{{ config(materialized='incremental', incremental_strategy='append') }}"
+            "select id from {{ paimon_changes(ref('numbers')) }}",
+        }
+
+    def test_a_copy_has_no_position(self, project, rows, other_schema):
+        """The position from before the first row must not apply to the rows of the copy."""
+        run_dbt(["run", "--target", "other", "--empty"])
+        self.clone("--full-refresh")
+        ids = f"select id from paimon.{other_schema}.log order by id"
+        assert rows(ids) == [(0,), (1,), (2,)]
+        results = run_dbt(["run", "--target", "other", "--select", "log"], expect_pass=False)
+        assert "it is unknown how far the model has read" in results.results[0].message
+        assert rows(ids) == [(0,), (1,), (2,)]
+        run_dbt(["run", "--target", "other", "--select", "log", "--full-refresh"])
+        assert rows(ids) == [(0,), (1,), (2,)]

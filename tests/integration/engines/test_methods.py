@@ -49,7 +49,7 @@ select id, run from {{ ref('looked_at') }}""",
     "watched.sql": """{{ config(materialized='materialized_view') }}
 select u.id, upper(cast(u.run as string)) as run, v.run as same
 from {{ ref('upserted') }} as u inner join {{ ref('upserted') }} as v on v.id = u.id where u.run < 9""",
-    "runs.sql": "{{ config(materialized='materialized_view') }} select run, count(*) as n from {{ ref('upserted') }} group by run",
+    "runs.sql": "{{ config(materialized='materialized_view', spark_config={'spark.sql.session.timeZone': var('zone', 'UTC')}) }} select run, count(*) as n from {{ ref('upserted') }} group by run",
     "schema.yml": """
 models:
   - name: upserted
@@ -139,8 +139,8 @@ class Methods:
         ]
 
     def test_views_are_refreshed_by_what_changed(self, project, rows):
-        def refreshed() -> dict[str, str]:
-            results = run_dbt(["run", "--select", "watched", "runs"])
+        def refreshed(*flags: str) -> dict[str, str]:
+            results = run_dbt(["run", "--select", "watched", "runs", *flags])
             assert sorted(rows("select id, run, same from {schema}.watched")) == sorted(
                 rows("select id, cast(run as string), run from {schema}.upserted where run < 9")
             )
@@ -158,6 +158,9 @@ class Methods:
         rows("insert into {schema}.upserted values (6, 9), (7, 7)")
         assert refreshed() == {"watched": "incremental, 3", "runs": "incremental, 4"}
         assert set(refreshed().values()) == {"none, no source has changed"}
+        # In another time zone the same query may return other rows.
+        full = "full: its query, a source's columns or Spark's settings have changed"
+        assert refreshed("--vars", "zone: Asia/Tokyo")["runs"] == full
 
     def test_settings_of_one_model(self, project, rows):
         run_dbt(["run", "--select", "five", "seven"])

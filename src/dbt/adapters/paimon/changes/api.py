@@ -48,6 +48,8 @@ class Changes:
         self._branch_of_view = behind
         # By the node's unique id. A node runs on one thread.
         self._readings: dict[str, Reading] = {}
+        # The unique ids of the nodes whose queries were compiled to add rows.
+        self._adding: set[str] = set()
         # Unique id -> the commit user of a promotion.
         self._promotions: dict[str, str] = {}
 
@@ -274,23 +276,38 @@ class Changes:
             then = next(commit.schema or 0 for commit in source.commits if commit.snapshot == version)
         return schemas.then_called(known, then, known[0].id)
 
+    def may_add(self, model: Node) -> bool:
+        """Whether the query may be compiled to add rows: false after lost changes, which require a rebuild."""
+        if self._is_lost(model):
+            return False
+        self._adding.add(model["unique_id"])
+        return True
+
+    def _is_lost(self, model: Node) -> bool:
+        reading = self._readings.get(model["unique_id"])
+        return reading is not None and bool(reading.lost)
+
     # -- the run of the model ---------------------------------------------------------------------------------------
 
     def must_rebuild(self, model: Node) -> bool:
         """Whether a model has to be rebuilt because unread changes are lost (on_expired='full').
 
-        Raises DbtRuntimeError if this run reads only the changes of another table.
+        Raises DbtRuntimeError if this run may not read all rows: it reads only the changes of another table, or
+        is_incremental() was true before the loss was found.
         """
-        reading = self._readings.get(model["unique_id"])
-        if reading is None or not reading.lost:
+        if not self._is_lost(model):
             return False
+        reading = self._readings[model["unique_id"]]
         partial = [source.table.name for source in reading.sources.values() if source.start is not None]
+        why, remedy = "", "Run it once with --full-refresh."
         if partial:
+            why = f"this run reads only the changes of {', '.join(partial)}, and not all rows"
+        elif model["unique_id"] in self._adding:
+            why = "its query calls is_incremental() before paimon_changes, so it may not read all rows"
+            remedy = f"{remedy} Or call paimon_changes first; then is_incremental() is false in a rebuild."
+        if why:
             lost = " ".join(f"{name}: {problem}" for name, problem in reading.lost.items())
-            raise DbtRuntimeError(
-                f"model '{model['name']}': {lost} That requires a rebuild, but this run reads only the changes "
-                f"of {', '.join(partial)}, and not all rows. Run it once with --full-refresh."
-            )
+            raise DbtRuntimeError(f"model '{model['name']}': {lost} That requires a rebuild, but {why}. {remedy}")
         return True
 
     def mark_promotion(self, unique_id: str, user: str) -> None:
@@ -351,7 +368,11 @@ class Changes:
         self.forget(model)
         reading = self._reading(model, own, kept)
         reading.commits = () if fresh else self._commits(own)
-        reading.saved = self._saved_positions(kept)
+        reading.saved = {
+            key: saved
+            for key, saved in self._saved_positions(kept).items()
+            if positions.is_in_history(saved.own, reading.commits)
+        }
         marked = positions.marked(reading.last_write.user) if reading.last_write else {}
         for relation, existing in sources.items():
             commits, table = self._commits(relation), SourceTable.of(*relation.parts, existing)

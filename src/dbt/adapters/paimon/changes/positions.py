@@ -86,7 +86,7 @@ def find(key: str, own: Sequence[Commit], saved: SavedPosition | None, table: ob
     Returns:
         NOTHING_READ if the model's table has no commits, or was emptied after the last position.
     """
-    if saved is not None and not _is_in_history(saved.own, own):
+    if saved is not None and not is_in_history(saved.own, own):
         saved = None
     for commit in sorted(own, key=lambda each: -each.snapshot):
         if saved is not None and saved.own.snapshot >= commit.snapshot:
@@ -143,7 +143,7 @@ def latest(commits: Iterable[Commit]) -> Position:
     return NOTHING_READ if newest is None else Position.at(newest)
 
 
-def _is_in_history(at: Position, own: Sequence[Commit]) -> bool:
+def is_in_history(at: Position, own: Sequence[Commit]) -> bool:
     """Whether a commit belongs to a table's history, even if expired: no rollback or rebuild removed it."""
     if at == NOTHING_READ:
         return True

@@ -221,7 +221,8 @@ class Plans:
     def adds_to(self, node: Node, relation: PaimonRelation) -> bool:
         """Whether an incremental model adds rows to its existing relation: a table, or a clone by branch."""
         clone = self.clones.of(node, relation, full_refresh=False)
-        return relation.is_table or (clone is not None and not clone.rebuild)
+        adds_rows = relation.is_table or (clone is not None and not clone.rebuild)
+        return adds_rows and self.changes.may_add(node)
 
     @while_parsing(lambda *_, **__: "")
     def changes_sql(

@@ -107,10 +107,8 @@ class _CloneExecutor:
             return None
         if plan.existing is not None and plan.existing.is_table:
             plans.adapter.drop_relation(plan.existing)
-        kept = positions_of(plan.target)
-        if (old := plans.adapter.get_relation(*kept.parts)) is not None:
-            plans.adapter.drop_relation(old)
-        plans.changes.copy_positions(plan.original, branch, kept)
+        self._drop_positions()
+        plans.changes.copy_positions(plan.original, branch, positions_of(plan.target))
         return view
 
     def copy(self) -> None:
@@ -124,7 +122,11 @@ class _CloneExecutor:
             adapter.cache_dropped(view)
         # The deletes are copied first: without them, older changes would restore deleted rows.
         superfluous = self._copy_deletes(plan.original)
-        self._copy(plan.target, table, plan.original)
+        copy = self._staged(plan.target, table, plan.original)
+        # Before the swap: a position from before the first row would also apply to the copy. If the run dies before the
+        # swap, the old table still has the positions in its commits.
+        self._drop_positions()
+        copy.publish()
         for each in superfluous if view is None else (*superfluous, view):
             adapter.drop_relation(each)
 
@@ -135,10 +137,19 @@ class _CloneExecutor:
         for each in deletes.relations(original):
             suffix = (each.identifier or "").removeprefix(original.identifier or "")
             name = f"{target.identifier}{suffix}"
-            self._copy(target.incorporate(path={"identifier": name}), old.pop(name, None), each)
+            self._staged(target.incorporate(path={"identifier": name}), old.pop(name, None), each).publish()
         return tuple(old.values())
 
-    def _copy(self, target: PaimonRelation, replaced: PaimonRelation | None, original: PaimonRelation) -> None:
+    def _drop_positions(self) -> None:
+        """Drop the positions table of the target, if there is one."""
+        adapter = self.writer.plans.adapter
+        if (old := adapter.get_relation(*positions_of(self.plan.target).parts)) is not None:
+            adapter.drop_relation(old)
+
+    def _staged(self, target: PaimonRelation, replaced: PaimonRelation | None, original: PaimonRelation) -> StagedBuild:
+        """A complete copy under a staging name, to be published as `target`."""
         like = self.writer.plans.tables.existing(original)
         source = ModelQuery(original.render(), as_dbt_columns(like.columns))
-        StagedBuild(self.writer, target, replaced, like.columns, like.as_spec(), source, like.comment).write()
+        copy = StagedBuild(self.writer, target, replaced, like.columns, like.as_spec(), source, like.comment)
+        copy.stage()
+        return copy

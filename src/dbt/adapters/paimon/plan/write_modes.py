@@ -142,14 +142,14 @@ class StagedBuild(WriteMode):
     _staging: PaimonRelation | None = None
 
     def write(self) -> None:
-        self._build()
+        self.stage()
         self.publish()
 
     def audit(self) -> None:
         """The staged table of a failed audit is kept for inspection; the branch of an earlier one is dropped."""
         if self.replaced is not None:
             self.writer.plans.audits.end(self.replaced)
-        self.writer.audit(self.target, self._build())
+        self.writer.audit(self.target, self.stage())
 
     def publish(self) -> None:
         builds, staging = self.writer.plans.builds, self._staging
@@ -167,7 +167,8 @@ class StagedBuild(WriteMode):
         by_copying = self.writer.plans.builds.renames_by_copying(self.target)
         return self.replaced is not None or self.spec.wap or by_copying
 
-    def _build(self) -> PaimonRelation:
+    def stage(self) -> PaimonRelation:
+        """Build the complete table under a staging name."""
         writer, plans = self.writer, self.writer.plans
         plans.history.check_branches(writer.node, self.spec)
         spec = plans.buckets.estimate(self.spec, self.source)

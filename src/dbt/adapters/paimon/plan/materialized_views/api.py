@@ -211,13 +211,15 @@ class MaterializedViews:
     def _salt(self, view: View, query: Query) -> str:
         """A hash of what a view's positions depend on: its query, its sources' columns and the session's settings."""
         spark = self._adapter.handle.embedded()
+        # The rows are `key, value`; servers other than Spark's may return one column `key=value`.
+        conf = spark.settings() if spark else {str(row[0]): str(row[-1]) for row in self._adapter.query("set")}
         content = [
             _POSITIONS_VERSION,
             str(self._adapter.versions.paimon),
             query.sql,
             list(view.key),
             [[str(each.name), dict(each.columns), list(each.primary_key)] for each in query.tables],
-            nodes.settings(spark.settings()) if spark is not None else {},
+            nodes.settings(conf),
         ]
         return fingerprint(json.dumps(content, sort_keys=True))
 
