@@ -83,11 +83,13 @@ class Views:
             self._schemas.add(schema)
 
     def forget(self, relation: PaimonRelation) -> None:
-        """Delete the definition of a dropped view."""
-        if self._directory.needed and relation.schema and relation.identifier:
+        """Delete the definition of a dropped view; without an identifier, drop the views of a schema."""
+        if not relation.identifier:
+            self._drop_all(relation)
+        elif self._directory.needed and relation.schema:
             self._registry.remove(relation.schema, relation.identifier)
 
-    def drop_all(self, relation: PaimonRelation) -> None:
+    def _drop_all(self, relation: PaimonRelation) -> None:
         """Drop the views of a schema that is about to be dropped, if views and tables are in different catalogs.
 
         The view catalog may have other tables and views in a schema of this name, which stay.

@@ -2,7 +2,7 @@
   {#- Some catalogs drop a schema but leave the files of its tables, which would block new tables with the same names. -#}
   {%- set tables = adapter.schemas.tables_to_drop_first(relation) -%}
   {#- The views may be in another catalog. Their definitions are dropped with the schema's tables. -#}
-  {%- do adapter.views.drop_all(relation.without_identifier()) -%}
+  {%- do adapter.views.forget(relation.without_identifier()) -%}
   {%- for table in tables -%}
     {%- do drop_relation(table) -%}
   {%- endfor -%}
