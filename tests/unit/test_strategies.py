@@ -199,7 +199,18 @@ def test_matrix_covers_every_strategy():
 @pytest.mark.parametrize("engine", list(ENGINES))
 @pytest.mark.parametrize("strategy", ["insert_overwrite", "microbatch"])
 def test_partitions_can_be_replaced_under_every_merge_engine(engine, strategy):
-    assert resolve(strategy, with_partitions(engine)) == strategy
+    assert resolve(strategy, with_partitions(engine), event_time="dt") == strategy
+
+
+@pytest.mark.parametrize("engine", list(ENGINES))
+def test_a_batch_replaces_all_rows_of_its_keys(engine):
+    """Otherwise a stored row would have values of several batches, some of which a repeated batch loses or doubles."""
+    assert resolve("microbatch", with_partitions(engine), event_time="DT") == "microbatch"
+    if engine in ("deduplicate", "first-row"):
+        assert resolve("microbatch", with_partitions(engine), event_time="at") == "microbatch"
+        return
+    (message,) = refusals("microbatch", with_partitions(engine), event_time="at")
+    assert f"merge_engine='{engine}' combines rows of several batches" in message
 
 
 @pytest.mark.parametrize(
@@ -293,7 +304,8 @@ def test_partitions_can_be_replaced_under_every_merge_engine(engine, strategy):
         ("delete+insert", APPEND, {}, ["needs unique_key"]),
         ("delete+insert", with_options("deduplicate", ignore__delete="true"), {}, ["drop every delete"]),
         ("delete+insert", with_options("deduplicate", rowkind_field="op"), {}, ["no row is deleted"]),
-        ("microbatch", ENGINES["aggregation"], {}, ["window of event_time", "Set partition_by"]),
+        ("microbatch", ENGINES["aggregation"], {}, ["combines rows of several batches", "use 'upsert'"]),
+        ("microbatch", ENGINES["first-row"], {}, ["window of event_time", "Set partition_by"]),
         ("upsrt", APPEND, {}, ["Did you mean 'upsert'?"]),
         ("delete_insert", APPEND, {}, ["Did you mean 'delete+insert'?"]),
         ("partial-update", ENGINES["partial-update"], {}, ["Did you mean 'partial_update'?"]),

@@ -18,6 +18,11 @@ NAMES = {
     "coarse_partitions": ", partition_by='month'",
     "day_partitions": ", partition_by='day'",
 }
+# The key has the event time, so a row of the table has values of one batch only.
+SUMMED = (
+    ", partition_by='month', primary_key=['id', 'at', 'month'], merge_engine='aggregation', "
+    "fields={'word': {'aggregate_function': 'sum'}, 'day': {'aggregate_function': 'last_value'}}"
+)
 IN_PYTHON = f"""
 def model(dbt, session):
     dbt.config({CONFIG})
@@ -48,11 +53,12 @@ class TestMicrobatch:
     def models(self):
         in_python = {"in_python.py": IN_PYTHON, "in_python.yml": IN_PYTHON_VARS}
         in_sql = {f"{name}.sql": model(extra, STRAYS.get(name, "")) for name, extra in NAMES.items()}
+        in_sql["summed.sql"] = model(SUMMED)
         return {"events.sql": EVENTS} | in_sql | in_python
 
     def test_batches(self, project, rows):
         window = ["--event-time-start", "2024-01-01", "--event-time-end", "2024-01-04"]
-        tables = (*NAMES, "in_python")
+        tables = (*NAMES, "summed", "in_python")
         run_dbt(["run", *window])
         for name in tables:
             assert sorted(rows(f"select id, word from {{schema}}.{name}")) == [
@@ -209,6 +215,13 @@ class TestCarriedOver:
             assert sorted(rows(f"select id, note, number from {{schema}}.{name}")) == expected, name
 
 
+# A batch that runs again would lose or double what other batches have added to a key.
+COMBINED = (
+    "{{ config(" + CONFIG + ", partition_by='part', primary_key=['id', 'part'], merge_engine='ENGINE') }}\n"
+    "select 1 as id, 'a' as part, 5 as v, timestamp'2024-01-01 00:00:00' as at"
+)
+
+
 class TestRefused:
     @pytest.fixture(scope="class")
     def models(self):
@@ -219,10 +232,10 @@ class TestRefused:
             f"event_time='at', batch_size='day', begin='2024-01-01') }}}} select {value} as "
             + ("other" if name == "missing" else "at")
             for name, value in wrong.items()
-        }
+        } | {f"{engine}.sql": COMBINED.replace("ENGINE", engine) for engine in ("aggregation", "partial-update")}
 
     def test_a_batch_without_event_time(self, project, rows):
         window = ["--event-time-start", "2024-01-01", "--event-time-end", "2024-01-02"]
         results = run_dbt(["run", *window], expect_pass=False)
-        assert {result.status for result in results} == {"error"}
+        assert {result.status for result in results} == {"error"} and len(results) == 7
         assert rows("show tables in {schema}") == []

@@ -56,7 +56,7 @@ LESS = {
     ),
     "parts_batched": (
         "ignore",
-        "primary_key=['kept', 'id'], partition_by='kept', merge_engine='partial-update', " + BATCHES,
+        "primary_key=['kept', 'id', 'at'], partition_by='kept', merge_engine='partial-update', " + BATCHES,
     ),
 }
 # Models whose second run drops `gone`, which was NOT NULL.

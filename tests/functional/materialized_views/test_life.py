@@ -272,6 +272,28 @@ class TestConfigs(Life):
         assert refresh_of(run_dbt(["run"])) == "full: primary_key is (id, amount), but the key of the query is (id)"
         assert self.found(rows, table) == self.expected(rows, table)
 
+    def test_a_kept_table_merges_no_rows_of_the_query(self, project: Any, rows: Any, table: str) -> None:
+        rows(f"create table {table}.parts (id int, part int) tblproperties ('primary-key' = 'id,part', 'bucket' = '1')")
+        rows(f"insert into {table}.parts select id, part from range(3) as t(id), range(2) as p(part)")
+        sql = f"select id, part as amount, 'n' as name from {table}.parts"
+        write_file(view(sql, on_configuration_change="continue"), project.project_root, "models", "star.sql")
+        results = run_dbt(["run"], expect_pass=None)
+        assert self.found(rows, table) == self.expected(rows, table)
+        assert "its table has primary_key=(id): the query's key is (id, amount)" in results[0].message
+        run_dbt(["run", "--full-refresh"])
+        assert self.found(rows, table) == [(number, part, "n") for number in range(3) for part in range(2)]
+
+    def test_a_kept_table_with_a_longer_key_is_refreshed_as_a_whole(self, project: Any, rows: Any, table: str) -> None:
+        rows(f"drop table {table}.star")
+        options = "'primary-key' = 'id,amount', 'dbt.materialized-view' = 'true'"
+        rows(f"create table {table}.star (id int, amount int, name string) tblproperties ({options})")
+        write_file(view(on_configuration_change="continue"), project.project_root, "models", "star.sql")
+        run_dbt(["run"])
+        rows(f"insert into {table}.names values (2, 'two')")
+        results = run_dbt(["run"])
+        assert self.found(rows, table) == self.expected(rows, table)
+        assert refresh_of(results) == "full: primary_key is (id, amount), but the key of the query is (id)"
+
     def test_audited_before_its_commit(self, project: Any, rows: Any, table: str) -> None:
         write_file(view(wap=True), project.project_root, "models", "star.sql")
         schema = (

@@ -59,6 +59,9 @@ snapshots:
   - name: repeated
     relation: ref('planes_repeated')
     config: {unique_key: id, strategy: check, check_cols: [word]}
+  - name: by_own_key
+    relation: ref('planes')
+    config: {unique_key: id, strategy: check, check_cols: [owner], primary_key: "{{ var('own_key', 'dbt_scd_id') }}"}
   - name: shapes_by_check
     relation: ref('shapes')
     config: {unique_key: id, strategy: check, check_cols: [s], hard_deletes: invalidate}
@@ -114,6 +117,7 @@ ONCE = [(1, "a", True), (2, "b", False), (2, "B", True), (3, "c", True)]
 # name -> (id, owner, whether the version is current) on day 2
 VERSIONS = {
     "by_check": [*ONCE, (4, "d", True)],
+    "by_own_key": [*ONCE, (4, "d", True)],
     "by_all": [(1, "a", True), (2, "b", True), (2, "B", True), (3, "c", True), (4, "d", True)],
     "by_time": [*ONCE, (4, "d", False)],
     "by_record": [*ONCE, (4, "d", False), (4, "d", True)],
@@ -141,6 +145,10 @@ class TestSnapshot:
 
     def test_versions(self, project, rows):
         run_dbt(["run"])
+        # With the key of the query, a new version would replace the ended one.
+        (refused,) = run_dbt(["snapshot", "--select", "by_own_key", "--vars", "own_key: id"], expect_pass=False)
+        assert "primary_key=['id']: lacks dbt_scd_id" in refused.message
+        assert "by_own_key" not in {row[1] for row in rows("show tables in {schema}")}
         run_dbt(["snapshot"])
         run_dbt(["snapshot"])
         for name in VERSIONS:

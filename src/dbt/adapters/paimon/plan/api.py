@@ -27,6 +27,7 @@ from dbt.adapters.paimon.plan.steps import Action, NodeRun, Plan, SettledPlan, S
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec import bucket_numbers
 from dbt.adapters.paimon.spec.api import Specs
+from dbt.adapters.paimon.spec.components.key import scd_id
 from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES, MICROBATCH, on_schema_change
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.streaming.api import Streams
@@ -49,7 +50,6 @@ Node = Mapping[str, Any]
 
 logger = AdapterLogger("Paimon")
 MATERIALIZED_VIEW: Final = "materialized_view"
-_SCD_ID: Final = "dbt_scd_id"
 
 
 @dataclass(frozen=True)
@@ -138,8 +138,7 @@ class Plans:
         if kind == MATERIALIZED_VIEW:
             return self.materialized_views.spec(node, self.specs), ""
         if kind == "snapshot":
-            names = node["config"].get("snapshot_meta_column_names") or {}
-            return self.specs.of(node, [names.get(_SCD_ID) or _SCD_ID]), ""
+            return self.specs.of(node, [scd_id(node["config"])]), ""
         return self.specs.of(node), ""
 
     def strategy_macro(self, context: Mapping[str, Any], strategy: str) -> StrategyMacro:

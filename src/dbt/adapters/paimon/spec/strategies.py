@@ -277,11 +277,29 @@ def _delete_insert(request: _Request) -> _Faults:
         yield _STRATEGY, "needs unique_key, to know what to delete. Set unique_key, or use 'append'"
 
 
+# Merge engines with which a stored row has values of several rows of its key.
+_COMBINING: Final = ("aggregation", "partial-update")
+
+
 def _microbatch(request: _Request) -> _Faults:
     # On a partitioned table, a batch overwrites its partitions, which every merge engine supports.
-    if across := _overwrite_fault(request.spec):
+    spec = request.spec
+    keyed_by_time = speller(spec.primary_key)(str(request.config.get("event_time"))) in spec.primary_key
+    if across := _overwrite_fault(spec):
         yield _STRATEGY, across
-    elif not request.spec.partition_by and (fault := replace_fault(request.spec)):
+    elif spec.merge_engine in _COMBINING and not keyed_by_time:
+        yield (
+            _STRATEGY,
+            f"merge_engine='{spec.merge_engine}' combines rows of several batches into one row, so a batch "
+            "that runs again would lose or double values. Add the column of event_time to primary_key, or use 'upsert'",
+        )
+    elif spec.merge_engine in _COMBINING and request.config.get("incremental_predicates"):
+        yield (
+            "incremental_predicates",
+            f"a row of the window that stays would be combined with the batch's row of its key "
+            f"(merge_engine='{spec.merge_engine}'). Remove it",
+        )
+    elif not spec.partition_by and (fault := replace_fault(spec)):
         yield _STRATEGY, f"a batch replaces its window of event_time, and {fault}. Set partition_by, or use 'upsert'"
 
 

@@ -19,7 +19,7 @@ from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.metadata.commits import COMMIT_USER_CONF
 from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.plan.materialized_views import incremental
-from dbt.adapters.paimon.plan.materialized_views.definitions import Definitions
+from dbt.adapters.paimon.plan.materialized_views.definitions import Definitions, with_kept_table
 from dbt.adapters.paimon.plan.materialized_views.incremental import Pins
 from dbt.adapters.paimon.plan.materialized_views.query import Query
 from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental, Reason
@@ -89,8 +89,7 @@ class MaterializedViews:
         if allowed != "apply":
             _refuse_or_warn(target, plan, allowed)
             kept = current.as_spec()
-            key = tuple(map(str.lower, kept.primary_key))
-            self._views[node["unique_id"]] = replace(view, key=key)
+            self._views[node["unique_id"]] = with_kept_table(node, view, kept)
             return kept
         logger.info(f"Applying {'REPLACE' if plan.rebuild.swaps else 'ALTER'} to: {target}")
         buckets = tuple(words for words in plan.differs if words.startswith("bucket:"))

@@ -17,6 +17,7 @@ from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental, 
 from dbt.adapters.paimon.plan.materialized_views.refresh import Mode, View
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec.config_values import column_list
+from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import views
 from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.tables.api import Tables
@@ -55,7 +56,8 @@ class Definitions:
             view = replace(view, refusal=(query and query.refusal) or refusal)
         else:
             view = self._with_key(node, replace(view, query=query, refusal=query.refusal), query, types)
-        _refuse_merging_key(node, view)
+        remedy = "Remove primary_key, or state the key of the query"
+        _refuse_merging_key(f"model '{node['name']}': primary_key", view, _names(node, "primary_key"), remedy)
         if view.mode is Mode.INCREMENTAL and view.refusal is not None:
             raise CompilationError(
                 f"model '{node['name']}': refresh_mode='incremental', but its query cannot be refreshed "
@@ -81,7 +83,7 @@ class Definitions:
         if types is None:
             columns = self._adapter.query_columns(query.sql)
             types = {column.name.lower(): column.dtype.lower() for column in columns}
-        refusal = _refused_key(node, query, key, types)
+        refusal = _refused_key(query, key, _names(node, "primary_key"), _names(node, "partition_by"), types)
         return replace(view, key=() if refusal else key, refusal=refusal)
 
     def _lookup(self, name: tuple[str, ...]) -> SourceColumns | str | None:
@@ -134,17 +136,28 @@ class Definitions:
         return {name.lower(): kind.lower() for name, kind in plan.columns}
 
 
+def with_kept_table(node: Node, view: View, table: TableSpec) -> View:
+    """A view whose existing table stays as it is; CompilationError if the table would merge rows of the query."""
+    key, partition_by = (tuple(map(str.lower, names)) for names in (table.primary_key, table.partition_by))
+    where = f"model '{node['name']}': its table has primary_key"
+    _refuse_merging_key(where, view, key, "Run it once with --full-refresh")
+    if view.query is None or view.refusal is not None:
+        return replace(view, key=key)
+    return replace(view, key=key, refusal=_refused_key(view.query, key, key, partition_by, {}))
+
+
 def _names(node: Node, key: str) -> tuple[str, ...]:
     """The column names in a config key, in lower case."""
     return tuple(name.lower() for name in column_list(node["config"].get(key)))
 
 
-def _refused_key(node: Node, query: Query, key: tuple[str, ...], types: Mapping[str, str]) -> NotIncremental | None:
+def _refused_key(
+    query: Query, key: tuple[str, ...], stated: tuple[str, ...], partition_by: tuple[str, ...], types: Mapping[str, str]
+) -> NotIncremental | None:
     if unfit := [name for name in key if types.get(name, "").startswith(_NO_KEY)]:
         return NotIncremental(Reason.KEY_TYPE, unfit[0], types[unfit[0]])
-    if outside := [name for name in _names(node, "partition_by") if key and name not in key]:
+    if outside := [name for name in partition_by if key and name not in key]:
         return NotIncremental(Reason.PARTITIONED, outside[0])
-    stated = _names(node, "primary_key")
     if stated and set(stated) != set(query.key):
         return NotIncremental(Reason.OTHER_KEY, ", ".join(stated), ", ".join(query.key))
     return None
@@ -166,16 +179,14 @@ def _folded(name: TableName) -> tuple[str, str, str]:
     return name.catalog.lower(), name.schema.lower(), name.identifier.lower()
 
 
-def _refuse_merging_key(node: Node, view: View) -> None:
-    """Raise CompilationError if several rows of the query may have the same configured key."""
-    stated = _names(node, "primary_key")
+def _refuse_merging_key(where: str, view: View, key: tuple[str, ...], remedy: str) -> None:
+    """Raise CompilationError if several rows of the query may have the same key."""
     known = view.query.key if view.query is not None and view.query.refusal is None else ()
-    if stated and not (known and set(known) <= set(stated)):
+    if key and not (known and set(known) <= set(key)):
         own = f"the query's key is ({', '.join(known)})" if known else "the query may return several rows per key"
         raise CompilationError(
-            f"model '{node['name']}': primary_key=({', '.join(stated)}): {own}, so the table would keep only one "
-            "of several rows with the same values. Remove primary_key, or state the key of the query. See "
-            "docs/materialized-views.md."
+            f"{where}=({', '.join(key)}): {own}, so the table would keep only one of several rows with the same "
+            f"values. {remedy}. See docs/materialized-views.md."
         )
 
 

@@ -28,13 +28,34 @@ class Keys:
     )
 
 
+_SCD_ID: Final = "dbt_scd_id"
 # Column settings that are also valid for tables without a primary key.
 _FOR_ANY_TABLE: Final = ("default-value", "stats-mode", "map.storage-layout")
 
 
 def read(config: Mapping[str, Any], properties: dict[str, Any], problems: Problems) -> tuple[str, ...]:
     """The primary key in a config; removes its option from `properties`."""
-    return columns_or_property(config.get("primary_key"), properties, "primary_key", "primary-key", problems)
+    primary_key = columns_or_property(config.get("primary_key"), properties, "primary_key", "primary-key", problems)
+    if config.get("materialized") == "snapshot" and primary_key:
+        _check_version_id(primary_key, scd_id(config), problems)
+    return primary_key
+
+
+def scd_id(config: Mapping[str, Any]) -> str:
+    """The column that identifies a version of a snapshot."""
+    named = config.get("snapshot_meta_column_names") or {}
+    return str(named.get(_SCD_ID) or _SCD_ID)
+
+
+def _check_version_id(primary_key: tuple[str, ...], version_id: str, problems: Problems) -> None:
+    # A run writes the ended version and the new one in one commit.
+    if version_id.lower() not in lower_names(primary_key):
+        problems.add(
+            "primary_key",
+            list(primary_key),
+            f"lacks {version_id}, so of several versions of a row the table would keep only one. "
+            f"Remove it: unique_key identifies a row, and the key of the table is then {version_id}",
+        )
 
 
 def with_contract(
