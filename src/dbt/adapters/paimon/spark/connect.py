@@ -9,7 +9,7 @@ import atexit
 import os
 import re
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING, Any
 
 from dbt_common.exceptions import DbtRuntimeError
@@ -22,6 +22,7 @@ from dbt.adapters.paimon.spark.conf import require_extensions
 from dbt.adapters.paimon.spark.connect_progress import ProgressMessages
 from dbt.adapters.paimon.spark.pyspark_handle import PySparkCursor, PySparkHandle, Tags
 from dbt.adapters.paimon.spark.runtime import Runtime
+from dbt.adapters.paimon.sql import views
 from dbt.adapters.paimon.sql.text import commented
 
 if TYPE_CHECKING:
@@ -49,8 +50,14 @@ _KEEPALIVE = [
 class ConnectCursor(PySparkCursor):
     """A cursor over one session of a Spark Connect server; dbt's statements begin with a comment."""
 
-    def __init__(self, session: SparkSession, tags: Tags, comment: str = "") -> None:
-        super().__init__(session, tags)
+    def __init__(
+        self,
+        session: SparkSession,
+        tags: Tags,
+        view_settings: Callable[[], AbstractContextManager[views.Settings]],
+        comment: str = "",
+    ) -> None:
+        super().__init__(session, tags, view_settings)
         self._comment = comment
 
     def _tag_thread(self) -> None:
@@ -92,7 +99,10 @@ class ConnectHandle(PySparkHandle):
                 _IDLE.setdefault(self._url, []).append(self.session)
 
     def cursor(self) -> ConnectCursor:
-        return ConnectCursor(self.session, self._tags, self._comment)
+        return ConnectCursor(self.session, self._tags, self.view_settings, self._comment)
+
+    def _settings(self) -> dict[str, str]:
+        return _settings_of(self.session)
 
     def describe(self, node: str, description: str) -> None:
         """Tag jobs with the node, and begin each statement with the node's name and the description.
@@ -200,6 +210,13 @@ def _close_all() -> None:
 def _details(exc: Exception) -> str:
     found = re.search(r'details = "([^"\n]*)', str(exc))
     return (found[1] if found else str(exc).partition("\n")[0]).rstrip(".") + "."
+
+
+def _settings_of(session: Any) -> dict[str, str]:
+    from pyspark.sql.connect import proto
+
+    everything = proto.ConfigRequest.Operation(get_all=proto.ConfigRequest.GetAll())
+    return {key: value for key, value in session.client.config(everything).pairs if value is not None}
 
 
 def _prepare(session: Any, runtime: Runtime) -> None:
