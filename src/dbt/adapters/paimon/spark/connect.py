@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 _IDLE: dict[str, list[Any]] = {}
 # All sessions of this process.
 _ALL: list[Any] = []
+# The settings that each session had when the server made it.
+_MADE_WITH: dict[Any, dict[str, str]] = {}
 # With the client's pauses of 0.05, 0.2, 0.8, 3.2 and 12.8 s, a lost server is reported after 17 s instead of minutes.
 _RETRIES = 5
 # Milliseconds. A server that does not answer a ping within a minute counts as lost, even in a long statement. Servers
@@ -220,14 +222,24 @@ def _settings_of(session: Any) -> dict[str, str]:
 
 
 def _prepare(session: Any, runtime: Runtime) -> None:
+    """Give a session the target's settings and catalogs, also after a node that has changed them (`SET`, `USE`)."""
     credentials = runtime.credentials
     server_name = f"Spark Connect server at {credentials.address}"
-    require_extensions(session.conf.get("spark.sql.extensions", ""), server_name)
+    found = _settings_of(session)
+    require_extensions(found.get("spark.sql.extensions"), server_name)
+    is_reused = session in _MADE_WITH
+    settings = {**_MADE_WITH.setdefault(session, found), **runtime.session_conf}
     # One request for all settings; `conf.set` would send one each.
     from pyspark.sql.connect import proto
 
-    pairs = [proto.KeyValue(key=key, value=value) for key, value in runtime.session_conf.items()]
-    session.client.config(proto.ConfigRequest.Operation(set=proto.ConfigRequest.Set(pairs=pairs)))
+    if others := found.keys() - settings.keys():
+        session.client.config(proto.ConfigRequest.Operation(unset=proto.ConfigRequest.Unset(keys=sorted(others))))
+    pairs = [proto.KeyValue(key=key, value=value) for key, value in settings.items() if found.get(key) != value]
+    if pairs:
+        session.client.config(proto.ConfigRequest.Operation(set=proto.ConfigRequest.Set(pairs=pairs)))
+    if is_reused:
+        # A change of the catalog also ends a `USE` of a schema.
+        session.catalog.setCurrentCatalog("spark_catalog")
     # The target's catalog is set last and stays current. Catalogs are loaded now, not in the first query: inside a
     # view, Paimon's check of the session settings would see the settings from when the view was created.
     for catalog in reversed(credentials.spark_catalogs):
