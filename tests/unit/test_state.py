@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -201,6 +202,7 @@ class TestCache:
 def test_newer_views_are_refused_where_a_statement_mentions_them():
     directory = ViewDirectory()
     directory.configure("paimon", "spark_catalog", "here")
+    statement = "select * from `spark_catalog`.`s`.`v`"
     for _ in range(2):
         with pytest.raises(NewerStateError, match=r"s\._dbt_views was written by a newer"):
-            directory.create_mentioned("select * from `spark_catalog`.`s`.`v`", lambda sql: [(tables.OPTION, "9")])
+            directory.create_mentioned(statement, lambda sql: [(tables.OPTION, "9")], nullcontext)

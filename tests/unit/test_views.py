@@ -1,5 +1,7 @@
 """View definitions are stored as text and read back; a view is named with the catalog that has it."""
 
+from contextlib import contextmanager, nullcontext
+
 import pytest
 from dbt.adapters.contracts.relation import RelationType
 from hypothesis import given
@@ -13,6 +15,7 @@ from dbt.adapters.paimon.sql.views import (
     ViewDirectory,
     create_view_sql,
     definitions_from_properties,
+    stored_settings,
 )
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
@@ -20,7 +23,7 @@ TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 
 @given(query=TEXT, comment=TEXT, column=TEXT)
 def test_definition_survives_the_registry(query, comment, column):
-    definition = ViewDefinition("s", "v", query, comment, {"c": column}, ("c",))
+    definition = ViewDefinition("s", "v", query, comment, {"c": column}, ("c",), {"spark.sql.a": column, "b": None})
     rows = [("bucket", "1"), (views.PROPERTY_PREFIX + "v", definition.to_property())]
     assert definitions_from_properties("s", dict(rows)) == [definition]
 
@@ -76,15 +79,50 @@ def test_views_are_created_with_their_inputs_first_and_once(directory):
     directory.replace_schema("s", [outer, inner])
     statements = []
     run = lambda sql: statements.append(sql) or []  # noqa: E731
-    directory.create_mentioned("select * from `spark_catalog`.`s`.`outer_view`", run)
+    directory.create_mentioned("select * from `spark_catalog`.`s`.`outer_view`", run, nullcontext)
     created = [sql.split("\n")[0] for sql in statements if sql.startswith("create or replace view")]
     assert created == [
         "create or replace view `spark_catalog`.`s`.`inner_view` as",
         "create or replace view `spark_catalog`.`s`.`outer_view` as",
     ]
     statements.clear()
-    directory.create_mentioned("select * from `spark_catalog`.`s`.`outer_view`", run)
+    directory.create_mentioned("select * from `spark_catalog`.`s`.`outer_view`", run, nullcontext)
     assert statements == []
+
+
+def test_a_view_is_created_with_its_own_settings(directory):
+    inner = ViewDefinition("s", "inner_view", "select 1 as id")
+    outer = ViewDefinition("s", "outer_view", "select * from inner_view", settings={"spark.sql.ansi.enabled": "true"})
+    directory.replace_schema("s", [outer, inner])
+    now, seen = {}, {}
+
+    @contextmanager
+    def settings(of_view):
+        now.update(of_view)
+        yield
+        now.clear()
+
+    def run(sql):
+        if sql.startswith("create or replace view"):
+            seen[sql.split()[4]] = dict(now)
+        return []
+
+    directory.create_mentioned("select * from outer_view", run, settings)
+    assert seen == {
+        "`spark_catalog`.`s`.`inner_view`": {},
+        "`spark_catalog`.`s`.`outer_view`": {"spark.sql.ansi.enabled": "true"},
+    }
+    assert now == {}
+
+
+def test_settings_that_spark_stores_in_a_view():
+    zone = {"spark.sql.session.timeZone": "Asia/Tokyo", "spark.sql.ansi.enabled": None}
+    others = {"spark.sql.shuffle.partitions": "5", "spark.sql.adaptive.enabled": "false", "spark.paimon.a": "1"}
+    assert stored_settings({**zone, **others}) == zone
+
+
+def test_a_definition_of_an_earlier_version_has_no_settings():
+    assert ViewDefinition.from_property("s", "v", '{"query": "select 1"}') == ViewDefinition("s", "v", "select 1")
 
 
 def test_a_schema_that_was_not_listed_is_read_when_it_is_used(directory):
@@ -93,7 +131,7 @@ def test_a_schema_that_was_not_listed_is_read_when_it_is_used(directory):
     def run(sql):
         return [(views.PROPERTY_PREFIX + "v", kept.to_property())] if "$options" in sql else []
 
-    directory.create_mentioned("select * from `spark_catalog`.`other`.`v`", run)
+    directory.create_mentioned("select * from `spark_catalog`.`other`.`v`", run, nullcontext)
     assert directory.get("other", "v") == kept
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from dbt.tests.util import run_dbt
 
+from dbt.adapters.paimon.sql import views
+
 # Shows the effect of session settings: the number of tasks after a shuffle, and the time zone.
 SEEN = """
 select cast(count(distinct task) as int) as tasks, current_timezone() as zone,
@@ -29,6 +31,20 @@ def model(dbt, session):
     dbt.config(materialized='table', spark_config={'spark.sql.session.timeZone': 'Asia/Tokyo'})
     return session.sql("select current_timezone() as zone")
 """
+HEADER = "{% call set_sql_header(config) %} set spark.sql.session.timeZone=Asia/Tokyo {% endcall %}"
+NOON = "select hour(timestamp'2026-01-01 12:00:00Z') as noon"
+QUOTED = {"spark.sql.ansi.enabled": True, "spark.sql.ansi.doubleQuotedIdentifiers": True}
+# Views with the session's settings, with their own, and with those of a header.
+VIEWS = {
+    "usual_view.sql": NOON,
+    "own_view.sql": f"{{{{ config(spark_config={TOKYO}) }}}} {NOON}",
+    "header_view.sql": f"{HEADER} {NOON}",
+    "quoted_view.sql": f'{{{{ config(spark_config={QUOTED}) }}}} select "id" from (select 1 as id)',
+}
+READ = """select usual.noon as usual, own.noon as own, header.noon as header, cast(id as string) as id,
+  current_timezone() as zone
+from {{ ref('usual_view') }} as usual, {{ ref('own_view') }} as own, {{ ref('header_view') }} as header,
+  {{ ref('quoted_view') }}"""
 PROPERTIES = {
     "models": [
         {
@@ -81,6 +97,10 @@ class TestSparkConfig:
             "lenient.sql": model("select cast('x' as int) as number", spark__sql__ansi__enabled=False),
             "refused.sql": "{{ config(materialized='table', spark_config={var('name', 'spark.sql.ansi.enabled'): var('value', 'true')}) }} select 1 as id",
             "properties.yml": PROPERTIES,
+            **VIEWS,
+            "reader_1.sql": model(READ, spark__sql__session__timeZone="Asia/Tokyo"),
+            "reader_2.sql": model(f"{HEADER} {READ}"),
+            "reader_3.sql": model(READ),
         }
 
     @pytest.fixture(scope="class")
@@ -141,6 +161,14 @@ class TestSparkConfig:
             ("plain", "success"),
         ]
         assert rows("select tasks, zone from {schema}.plain") == [(2, "UTC")]
+
+    @pytest.mark.parametrize("first", ["reader_1", "reader_2"])
+    def test_a_view_keeps_its_own(self, built, rows, first):
+        """A process that has not created the views yet creates them for the first reader, on another clock."""
+        views.DIRECTORY.configure("", "", None)
+        run_dbt(["run", "--threads", "1", "--select", first, "reader_3"])
+        for reader, zone in ((first, "Asia/Tokyo"), ("reader_3", "UTC")):
+            assert rows(f"select usual, own, header, id, zone from {{schema}}.{reader}") == [(12, 21, 21, "1", zone)]
 
     @pytest.mark.parametrize(
         ("setting", "value", "remedy"),

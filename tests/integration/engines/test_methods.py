@@ -16,6 +16,7 @@ import pytest
 from click.testing import CliRunner
 from dbt.tests.util import get_connection, run_dbt
 
+from dbt.adapters.paimon.sql import views
 from dbt_paimon.cli import main
 
 SEED = """code,name,size,since
@@ -43,6 +44,17 @@ select id, {{ 2 if is_incremental() else 1 }} as run from range({{ 3 if is_incre
 select id, run from {{ ref('looked_at') }}""",
     "five.sql": SEEN % (5, "Asia/Tokyo"),
     "seven.sql": SEEN % (7, "America/Lima"),
+    "a_setter.sql": """{% call set_sql_header(config) %}
+set spark.sql.function.concatBinaryAsString=true; use paimon.`{{ target.schema }}`
+{% endcall %}
+{{ config(materialized='table') }} select typeof(concat(X'61', X'62')) as kind, current_schema() as place""",
+    "b_next.sql": "{{ config(materialized='table') }} select typeof(concat(X'61', X'62')) as kind, current_schema() as place",
+    "usual_view.sql": "select hour(timestamp'2026-01-01 12:00:00Z') as noon",
+    "own_view.sql": """{{ config(spark_config={'spark.sql.session.timeZone': 'Asia/Tokyo'}) }}
+select hour(timestamp'2026-01-01 12:00:00Z') as noon""",
+    "noons.sql": """{{ config(materialized='table', spark_config={'spark.sql.session.timeZone': 'America/Lima'}) }}
+select usual.noon as usual, own.noon as own, current_timezone() as zone
+from {{ ref('usual_view') }} as usual, {{ ref('own_view') }} as own""",
     "rekeyed.sql": "{{ config(materialized='table', primary_key=var('key', 'id')) }} select 1 as id, 2 as other",
     "refused.sql": "{{ config(materialized='table', spark_config={var('name', 'spark.sql.ansi.enabled'): true}) }} select 1 as id",
     "looked_at.sql": "{{ config(materialized='view') }} select * from {{ ref('upserted') }}",
@@ -167,6 +179,18 @@ class Methods:
         assert rows("select tasks, zone from {schema}.five") == [(5, "Asia/Tokyo")]
         assert rows("select tasks, zone from {schema}.seven") == [(7, "America/Lima")]
         assert rows("select current_timezone()") == [("UTC",)]
+
+    def test_settings_of_a_header_end_with_its_node(self, project, rows):
+        run_dbt(["run", "--select", "a_setter", "b_next", "--threads", "1"])
+        assert rows("select kind, place from {schema}.a_setter") == [("string", project.test_schema)]
+        assert rows("select kind, place from {schema}.b_next") == [("binary", "default")]
+
+    def test_settings_of_a_view(self, project, rows):
+        """A process that has not created the views yet creates them for a reader on another clock."""
+        run_dbt(["run", "--select", "usual_view", "own_view"])
+        views.DIRECTORY.configure("", "", None)
+        run_dbt(["run", "--select", "noons"])
+        assert rows("select usual, own, zone from {schema}.noons") == [(12, 21, "America/Lima")]
 
     @pytest.mark.parametrize(
         ("setting", "remedy"),

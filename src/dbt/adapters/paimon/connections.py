@@ -27,7 +27,7 @@ from dbt.adapters.paimon.spark import progress, responses, sorted_compaction, st
 from dbt.adapters.paimon.spark.handles import Handle
 from dbt.adapters.paimon.spark.launch import jvm_exit
 from dbt.adapters.paimon.spark.runtime import Runtime
-from dbt.adapters.paimon.sql import null_filters, users_statement
+from dbt.adapters.paimon.sql import null_filters, users_statement, views
 from dbt.adapters.paimon.sql.null_filters import LostNulls
 from dbt.adapters.paimon.sql.statements import CREATE_BRANCH, SORTED_COMPACTION, Statement
 from dbt.adapters.paimon.sql.text import is_empty, statements, takes_the_rest
@@ -286,11 +286,15 @@ def open_handle(runtime: Runtime) -> Handle:
     if method == PaimonConnectionMethod.CONNECT:
         from dbt.adapters.paimon.spark import connect
 
-        return connect.open_session(runtime)
-    if method == PaimonConnectionMethod.THRIFT:
+        handle: Handle = connect.open_session(runtime)
+    elif method == PaimonConnectionMethod.THRIFT:
         from dbt.adapters.paimon.spark import thrift
 
-        return thrift.open_session(runtime)
-    from dbt.adapters.paimon.spark import session
+        handle = thrift.open_session(runtime)
+    else:
+        from dbt.adapters.paimon.spark import session
 
-    return session.open_session(runtime)
+        handle = session.open_session(runtime)
+    if views.DIRECTORY.needed:
+        handle.remember_settings()
+    return handle

@@ -33,10 +33,12 @@ def open_spark(
     """
     credentials = load_credentials(project_dir, profiles_dir, target=target)
     runtime = Runtime(credentials)
-    session = open_handle(runtime).session
+    handle = open_handle(runtime)
+    session = handle.session
     catalog = credentials.database
     views.DIRECTORY.configure(catalog, runtime.view_catalog, credentials.unique_field)
     schemas = [row[0] for row in session.sql(f"show databases in {quoted(catalog)}").collect()]
-    views.DIRECTORY.create_all(schemas, lambda sql: session.sql(sql).collect())
+    with handle.view_settings() as settings:
+        views.DIRECTORY.create_all(schemas, lambda sql: session.sql(sql).collect(), settings)
     session.catalog.setCurrentCatalog(catalog)
     return session

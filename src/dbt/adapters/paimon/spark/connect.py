@@ -9,7 +9,7 @@ import atexit
 import os
 import re
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING, Any
 
 from dbt_common.exceptions import DbtRuntimeError
@@ -22,6 +22,7 @@ from dbt.adapters.paimon.spark.conf import require_extensions
 from dbt.adapters.paimon.spark.connect_progress import ProgressMessages
 from dbt.adapters.paimon.spark.pyspark_handle import PySparkCursor, PySparkHandle, Tags
 from dbt.adapters.paimon.spark.runtime import Runtime
+from dbt.adapters.paimon.sql import views
 from dbt.adapters.paimon.sql.text import commented
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 _IDLE: dict[str, list[Any]] = {}
 # All sessions of this process.
 _ALL: list[Any] = []
+# The settings that each session had when the server made it.
+_MADE_WITH: dict[Any, dict[str, str]] = {}
 # With the client's pauses of 0.05, 0.2, 0.8, 3.2 and 12.8 s, a lost server is reported after 17 s instead of minutes.
 _RETRIES = 5
 # Milliseconds. A server that does not answer a ping within a minute counts as lost, even in a long statement. Servers
@@ -49,8 +52,14 @@ _KEEPALIVE = [
 class ConnectCursor(PySparkCursor):
     """A cursor over one session of a Spark Connect server; dbt's statements begin with a comment."""
 
-    def __init__(self, session: SparkSession, tags: Tags, comment: str = "") -> None:
-        super().__init__(session, tags)
+    def __init__(
+        self,
+        session: SparkSession,
+        tags: Tags,
+        view_settings: Callable[[], AbstractContextManager[views.Settings]],
+        comment: str = "",
+    ) -> None:
+        super().__init__(session, tags, view_settings)
         self._comment = comment
 
     def _tag_thread(self) -> None:
@@ -92,7 +101,10 @@ class ConnectHandle(PySparkHandle):
                 _IDLE.setdefault(self._url, []).append(self.session)
 
     def cursor(self) -> ConnectCursor:
-        return ConnectCursor(self.session, self._tags, self._comment)
+        return ConnectCursor(self.session, self._tags, self.view_settings, self._comment)
+
+    def _settings(self) -> dict[str, str]:
+        return _settings_of(self.session)
 
     def describe(self, node: str, description: str) -> None:
         """Tag jobs with the node, and begin each statement with the node's name and the description.
@@ -202,15 +214,32 @@ def _details(exc: Exception) -> str:
     return (found[1] if found else str(exc).partition("\n")[0]).rstrip(".") + "."
 
 
+def _settings_of(session: Any) -> dict[str, str]:
+    from pyspark.sql.connect import proto
+
+    everything = proto.ConfigRequest.Operation(get_all=proto.ConfigRequest.GetAll())
+    return {key: value for key, value in session.client.config(everything).pairs if value is not None}
+
+
 def _prepare(session: Any, runtime: Runtime) -> None:
+    """Give a session the target's settings and catalogs, also after a node that has changed them (`SET`, `USE`)."""
     credentials = runtime.credentials
     server_name = f"Spark Connect server at {credentials.address}"
-    require_extensions(session.conf.get("spark.sql.extensions", ""), server_name)
+    found = _settings_of(session)
+    require_extensions(found.get("spark.sql.extensions"), server_name)
+    is_reused = session in _MADE_WITH
+    settings = {**_MADE_WITH.setdefault(session, found), **runtime.session_conf}
     # One request for all settings; `conf.set` would send one each.
     from pyspark.sql.connect import proto
 
-    pairs = [proto.KeyValue(key=key, value=value) for key, value in runtime.session_conf.items()]
-    session.client.config(proto.ConfigRequest.Operation(set=proto.ConfigRequest.Set(pairs=pairs)))
+    if others := found.keys() - settings.keys():
+        session.client.config(proto.ConfigRequest.Operation(unset=proto.ConfigRequest.Unset(keys=sorted(others))))
+    pairs = [proto.KeyValue(key=key, value=value) for key, value in settings.items() if found.get(key) != value]
+    if pairs:
+        session.client.config(proto.ConfigRequest.Operation(set=proto.ConfigRequest.Set(pairs=pairs)))
+    if is_reused:
+        # A change of the catalog also ends a `USE` of a schema.
+        session.catalog.setCurrentCatalog("spark_catalog")
     # The target's catalog is set last and stays current. Catalogs are loaded now, not in the first query: inside a
     # view, Paimon's check of the session settings would see the settings from when the view was created.
     for catalog in reversed(credentials.spark_catalogs):

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from functools import cache
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.metadata import commits, procedures, snapshots
 from dbt.adapters.paimon.profile_checks import STATIC_CONF
 from dbt.adapters.paimon.spark import scans
-from dbt.adapters.paimon.sql import predicates
+from dbt.adapters.paimon.sql import predicates, views
 from dbt.adapters.paimon.sql.text import statements
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 # Seconds between attempts to cancel this thread's jobs after Ctrl-C.
 _CANCEL_EVERY: Final = 0.2
+# The settings with which Spark and Paimon may analyze a query differently.
+_OF_QUERIES: Final = ("spark.sql.", "spark.paimon.")
 
 
 def session_conf(conf: Mapping[str, str]) -> dict[str, str]:
@@ -36,11 +39,11 @@ def session_conf(conf: Mapping[str, str]) -> dict[str, str]:
 
 @contextmanager
 def with_conf(
-    conf: Mapping[str, str], read: Callable[[str], str | None], write: Callable[[str, str | None], None]
+    conf: Mapping[str, str | None], read: Callable[[str], str | None], write: Callable[[str, str | None], None]
 ) -> Iterator[None]:
     """Set Spark settings inside the block, and restore the old values afterwards, even after an error.
 
-    `read` returns None for a setting without a value; `write` unsets a setting if the value is None.
+    None is a setting without a value: `read` returns it, and `write` unsets the setting.
     """
     before = {key: read(key) for key in conf}
 
@@ -116,6 +119,8 @@ class Handle(ABC):
     def __init__(self) -> None:
         self._closed = Event()
         self._cancelled = Event()
+        # The settings that the session began with; None if they are not needed.
+        self._begun_with: Mapping[str, str] | None = None
 
     # -- session ----------------------------------------------------------------------------------------------------
 
@@ -163,7 +168,42 @@ class Handle(ABC):
     def _set(self, key: str, value: str | None) -> None:
         """Set a Spark setting of this session, or unset it if the value is None."""
 
-    def configured(self, conf: Mapping[str, str]) -> AbstractContextManager[None]:
+    @abstractmethod
+    def _settings(self) -> dict[str, str]:
+        """All settings of the session that have a value of their own."""
+
+    def remember_settings(self) -> None:
+        """Called when the session begins, if views have to be created in it again (see `sql.views`)."""
+        self._begun_with = self._settings()
+
+    def changed_settings(self) -> dict[str, str | None]:
+        """The settings that the node has changed (`spark_config`, hook, header); None for one without a value."""
+        if self._begun_with is None:
+            return {}
+        now, before = self._settings(), self._begun_with
+        return {
+            key: now.get(key)
+            for key in sorted(now.keys() | before.keys())
+            if key.startswith(_OF_QUERIES) and now.get(key) != before.get(key)
+        }
+
+    @contextmanager
+    def view_settings(self) -> Iterator[views.Settings]:
+        """Yield a function for `create_mentioned`; its first call undoes the node's changes until the block ends."""
+        with ExitStack() as block:
+
+            @cache
+            def undo() -> None:
+                begun_with = self._begun_with or {}
+                block.enter_context(self.configured({key: begun_with.get(key) for key in self.changed_settings()}))
+
+            def settings(of_view: Mapping[str, str | None]) -> AbstractContextManager[None]:
+                undo()
+                return self.configured(of_view)
+
+            yield settings
+
+    def configured(self, conf: Mapping[str, str | None]) -> AbstractContextManager[None]:
         def write(key: str, value: str | None) -> None:
             # A lost session is not used again.
             if not self.is_lost:

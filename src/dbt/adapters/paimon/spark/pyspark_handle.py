@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -59,9 +60,12 @@ def _supports_parameters() -> bool:
 class PySparkCursor(Cursor):
     """A cursor whose last statement is a PySpark data frame."""
 
-    def __init__(self, session: SparkSession, tags: Tags) -> None:
+    def __init__(
+        self, session: SparkSession, tags: Tags, view_settings: Callable[[], AbstractContextManager[views.Settings]]
+    ) -> None:
         self._session = session
         self._tags = tags
+        self._view_settings = view_settings
         self._frame: DataFrame | None = None
         # The remaining rows; None before they are fetched.
         self._rows: list[Any] | None = None
@@ -89,7 +93,8 @@ class PySparkCursor(Cursor):
         self._rows, self._taken = None, 0
         if bindings and not _supports_parameters():
             statement, bindings = bound(statement, bindings), None
-        views.DIRECTORY.create_mentioned(statement, self._run_for_views)
+        with self._view_settings() as settings:
+            views.DIRECTORY.create_mentioned(statement, self._run_for_views, settings)
         self._frame = self._send(statement, list(bindings) if bindings else None)
 
     def _run_for_views(self, sql: str) -> list[Any]:

@@ -61,7 +61,10 @@ class SessionHandle(PySparkHandle):
     _described = ("", "")
 
     def cursor(self) -> SessionCursor:
-        return SessionCursor(self.session, self._tags)
+        return SessionCursor(self.session, self._tags, self.view_settings)
+
+    def _settings(self) -> dict[str, str]:
+        return self.embedded().settings()
 
     def references(self, expression: str) -> list[predicates.Reference]:
         return predicates.by_spark(self.session, expression)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any
@@ -51,15 +51,19 @@ _SETTING_PREFIX = "set:hiveconf:"
 class ThriftCursor(Cursor):
     """A cursor over a session of a Thrift server; a query runs when its rows are fetched."""
 
-    def __init__(self, connection: Any, running: _Running) -> None:
+    def __init__(
+        self, connection: Any, running: _Running, view_settings: Callable[[], AbstractContextManager[views.Settings]]
+    ) -> None:
         self.connection = connection
         self._running = running
+        self._view_settings = view_settings
         self._query: str | None = None
         self._cursor: Any = None
 
     def _run(self, statement: str, bindings: Sequence[Any] | None = None) -> None:
         self.close()
-        views.DIRECTORY.create_mentioned(statement, self._rows_of)
+        with self._view_settings() as settings:
+            views.DIRECTORY.create_mentioned(statement, self.rows_of, settings)
         if bindings:
             statement = bound(statement, bindings)
         if users_statement.is_query(statement):
@@ -67,7 +71,8 @@ class ThriftCursor(Cursor):
         else:
             self._cursor = self._running.run(self.connection, statement)
 
-    def _rows_of(self, sql: str) -> list[Any]:
+    def rows_of(self, sql: str) -> list[Any]:
+        """The rows of a statement that reads no view."""
         cursor = self._running.run(self.connection, sql)
         try:
             return _fetched(cursor, cursor.fetchall)
@@ -77,14 +82,14 @@ class ThriftCursor(Cursor):
     def drain(self) -> None:
         if self._query is not None:
             # This returns one row, but computes every column of every row.
-            self._rows_of(f"select sum(length(to_json(struct(*)))) from (\n{self._query}\n)")
+            self.rows_of(f"select sum(length(to_json(struct(*)))) from (\n{self._query}\n)")
             self._query = None
 
     @property
     def description(self) -> list[tuple[str, str, None, None, None, None, bool]]:
         """As in `Cursor`, but HiveServer2's protocol does not have nested types."""
         if self._query is not None:
-            columns = [(row[0], row[1]) for row in self._rows_of(f"describe query {self._query}")]
+            columns = [(row[0], row[1]) for row in self.rows_of(f"describe query {self._query}")]
         else:
             columns = [(column[0], column[1].removesuffix("_TYPE").lower()) for column in _columns_of(self._cursor)]
         return [(name, kind, None, None, None, None, True) for name, kind in columns]
@@ -231,7 +236,7 @@ class ThriftHandle(Handle):
         )
 
     def cursor(self) -> ThriftCursor:
-        return ThriftCursor(self._connection, self._running)
+        return ThriftCursor(self._connection, self._running, self.view_settings)
 
     def load(self, name: str) -> DataFrame:
         return self.session.table(name)
@@ -240,14 +245,15 @@ class ThriftHandle(Handle):
         self.cursor().execute(f"create or replace temporary view {quoted(name)} as {bound(query, bindings)}")
 
     def _set(self, key: str, value: str | None) -> None:
-        self.cursor().execute(f"reset {quoted(key)}" if value is None else f"set {quoted(key)}={value}")
+        self.cursor().rows_of(f"reset {quoted(key)}" if value is None else f"set {quoted(key)}={value}")
 
     def _value_of(self, key: str) -> str | None:
-        cursor = self.cursor()
-        cursor.execute(f"set {quoted(key)}")
         # Servers other than Spark's return a different format, such as Hive's single column `key=value`.
-        found = [str(row[1]) for row in cursor.fetchall() if len(row) == 2]
+        found = [str(row[1]) for row in self.cursor().rows_of(f"set {quoted(key)}") if len(row) == 2]
         return found[0] if found and found[0] != "<undefined>" else None
+
+    def _settings(self) -> dict[str, str]:
+        return {str(row[0]): str(row[1]) for row in self.cursor().rows_of("set") if len(row) == 2}
 
     def setting(self, key: str) -> str | None:
         return None
@@ -275,9 +281,8 @@ class ThriftHandle(Handle):
 
     def query_concurrently(self, sql: str) -> list[Any]:
         if self._second is None:
-            self._second = ThriftCursor(self._connect(), _Running())
-        self._second.execute(sql)
-        return self._second.fetchall()
+            self._second = ThriftCursor(self._connect(), _Running(), self.view_settings)
+        return self._second.rows_of(sql)
 
     def end_statements_of(self, client: ClientRecord, remember: Callable[[tuple[str, ...]], object]) -> None:
         """Only wait: the server cancels statements when their connection ends, but does not report their end."""

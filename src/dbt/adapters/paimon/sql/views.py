@@ -4,6 +4,9 @@ Paimon's filesystem catalog has no views in any version. Spark's session catalog
 but an embedded Spark loses them when the process ends, and a Derby metastore allows only one process at a time. So a
 view's definition is a property of the table `_dbt_views` in its schema (one atomic schema commit of Paimon). A session
 creates the view in the view catalog before it runs a statement that mentions it.
+
+Spark stores the session's settings, such as its time zone, in a view when the view is created. So a definition has the
+settings that the view's node had changed, and a view that is created again gets these, and not those of its reader.
 """
 
 from __future__ import annotations
@@ -11,9 +14,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass, field
 from threading import RLock
+from typing import Final
 
 from dbt.adapters.contracts.relation import RelationType
 
@@ -24,12 +28,20 @@ from dbt.adapters.paimon.state.tables import version_in
 REGISTRY_TABLE = "_dbt_views"
 PROPERTY_PREFIX = "dbt.view."
 
+# The settings that Spark does not store in a view (ViewHelper.shouldCaptureConfig).
+_NOT_IN_VIEWS: Final = tuple(f"spark.sql.{each}." for each in "adaptive codegen execution optimizer shuffle".split())
+
 Run = Callable[[str], Iterable[tuple[str, str]]]
+# A block in which the session has its own settings and those of a view (see `Handle.view_settings`).
+Settings = Callable[[Mapping[str, str | None]], AbstractContextManager[None]]
 
 
 @dataclass(frozen=True)
 class ViewDefinition:
-    """Everything needed to recreate a view: its query, and the comments of the view and of its columns."""
+    """Everything needed to recreate a view.
+
+    `settings` are those that its node had changed when it was created (see `stored_settings`).
+    """
 
     schema: str
     identifier: str
@@ -37,6 +49,7 @@ class ViewDefinition:
     comment: str = ""
     column_comments: Mapping[str, str] = field(default_factory=dict)
     columns: tuple[str, ...] = ()
+    settings: Mapping[str, str | None] = field(default_factory=dict)
 
     def to_property(self) -> str:
         """The JSON that is stored in the registry table."""
@@ -48,7 +61,17 @@ class ViewDefinition:
         """Parse the value of `to_property`; unknown keys from a newer version are ignored."""
         content = json.loads(value)
         comments, columns = content.get("column_comments", {}), tuple(content.get("columns", ()))
-        return cls(schema, identifier, content["query"], content.get("comment", ""), comments, columns)
+        settings = content.get("settings", {})
+        return cls(schema, identifier, content["query"], content.get("comment", ""), comments, columns, settings)
+
+
+def stored_settings(changed: Mapping[str, str | None]) -> dict[str, str | None]:
+    """The settings that Spark stores in a view, of those that a node has changed; None for one without a value."""
+    return {
+        key: value
+        for key, value in changed.items()
+        if key.startswith("spark.sql.") and not key.startswith(_NOT_IN_VIEWS)
+    }
 
 
 def registry_sql(catalog: str, schema: str) -> str:
@@ -145,7 +168,7 @@ class ViewDirectory:
             self._known.pop((schema, identifier), None)
             self._created.pop((schema, identifier), None)
 
-    def create_mentioned(self, sql: str, run: Run) -> None:
+    def create_mentioned(self, sql: str, run: Run, settings: Settings) -> None:
         """Create the views that a statement may read in Spark, in the order of their dependencies.
 
         A view counts as mentioned if its identifier occurs in the statement; an unnecessary view only costs time.
@@ -157,25 +180,28 @@ class ViewDirectory:
         if not self.needed:
             return
         with self._lock:
-            self._create_mentioned(sql, run, frozenset())
+            self._create_mentioned(sql, run, settings, frozenset())
 
-    def create_all(self, schemas: Iterable[str], run: Run) -> None:
+    def create_all(self, schemas: Iterable[str], run: Run, settings: Settings) -> None:
         """Create the views of these schemas in Spark as they are now stored (see `create_mentioned`)."""
         if not self.needed:
             return
         with self._lock:
             for schema in schemas:
                 self._list(schema, run)
-            self._create_mentioned(" ".join(identifier for _, identifier in self._known), run, frozenset())
+            names = " ".join(identifier for _, identifier in self._known)
+            self._create_mentioned(names, run, settings, frozenset())
 
-    def _create_mentioned(self, sql: str, run: Run, above: frozenset[tuple[str, str]]) -> None:
+    def _create_mentioned(self, sql: str, run: Run, settings: Settings, above: frozenset[tuple[str, str]]) -> None:
         for schema in self._schemas_mentioned(sql) - self._listed:
             self._list(schema, run)
         for key, definition in list(self._known.items()):
             if key in above or self._created.get(key) == definition or key[1] not in sql:
                 continue
-            self._create_mentioned(definition.query, run, above | {key})
-            with suppress(Exception):
+            self._create_mentioned(definition.query, run, settings, above | {key})
+            # Not suppressed is an error when the block ends: the statement would run with the view's settings.
+            with ExitStack() as block, suppress(Exception):
+                block.enter_context(settings(definition.settings))
                 run(f"create database if not exists {quoted(self._view_catalog, key[0])}")
                 run(create_view_sql(quoted(self._view_catalog, *key), definition))
                 self._created[key] = definition

@@ -68,7 +68,8 @@ class Views:
     def remember(self, definition: views.ViewDefinition) -> None:
         """Store a new view's definition for later sessions, if its catalog cannot."""
         if self._directory.needed:
-            self._registry.keep(definition)
+            changed = self._adapter.handle.changed_settings()
+            self._registry.keep(replace(definition, settings=views.stored_settings(changed)))
 
     def ensure_schema(self, relation: PaimonRelation) -> None:
         """Create a view's schema, once per process, if views and tables are in different catalogs.
