@@ -42,6 +42,7 @@ SAID_OF_NEW = ExistingColumn("w", "string", comment="said")
 APPEND_NEW, SYNC = {"on_schema_change": "append_new_columns"}, {"on_schema_change": "sync_all_columns"}
 FAIL = {"on_schema_change": "fail"}
 KEY = {"primary_key": ["id"]}
+SCD_KEY = {"primary_key": "dbt_scd_id"}
 COMMENTS = {"persist_docs": {"columns": True}}
 
 ADD_W = (StepKind.ADD_COLUMNS, "columns: adds w string")
@@ -226,8 +227,8 @@ SNAPSHOTS = {
     # dbt has this key only for models.
     "on_schema_change": Case(FAIL, columns=(ID, V, W), action=Action.INCREMENT, steps=[ADD_W, ROWS]),
     "options": Case(WRITE_ONLY, action=Action.INCREMENT, steps=[SET_WRITE_ONLY, ROWS]),
-    "primary key": Case(KEY, refused="primary-key: not set -> 'id'.*--full-refresh does not rebuild it"),
-    "buckets": Case({**KEY, "bucket": 4}, table(key=["id"], bucket="2"), refused="bucket: '2' -> '4'.*rescale.*or revert"),
+    "primary key": Case(SCD_KEY, refused="primary-key: not set -> 'dbt_scd_id'.*--full-refresh does not rebuild it"),
+    "buckets": Case({**SCD_KEY, "bucket": 4}, table(key=["dbt_scd_id"], bucket="2"), refused="bucket: '2' -> '4'.*rescale.*or revert"),
 }  # fmt: skip
 
 ALL = REBUILDS["all at once"].plan("table")
