@@ -110,7 +110,7 @@ def _tried(spark: str) -> str:
 
 
 def _oldest() -> str:
-    """The release for a Spark if no other is available: that of the usual line, and in parentheses of the others."""
+    """The fallback release for the usual Spark, and in parentheses those for other Spark versions."""
     usual, *others = SPARKS
     return f"{first_release(usual)} ({'; '.join(f'on Spark {spark}: {first_release(spark)}' for spark in others)})"
 

@@ -73,7 +73,7 @@ def table(number: int = 0, name: str = "", **changed: object) -> Table:
 
 
 def _columns(tables: list[Table], index: int) -> tuple[Column, ...]:
-    """Four columns, each computed from that of the table which `report` lets this one read."""
+    """Four columns, each computed from the same column of the table that this one reads in `report`."""
     names = ("id", "a name", "amount_<b>", "naïve")
     above = tables[(index - 1) // 3 : (index - 1) // 3 + 1] if index else []
     below = tables[3 * index + 1 : 3 * index + 4]

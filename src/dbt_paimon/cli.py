@@ -265,7 +265,7 @@ def _passed(*names: str) -> bool:
 
 def _affected(selection: Mapping[str, Any], *, full_refresh: bool, as_json: bool) -> list[str]:
     """Print the nodes that the changes since a state affect; returns dbt's selectors of them."""
-    # It imports sqlglot, which takes a second.
+    # Importing sqlglot takes a second.
     from dbt_paimon.lineage import command
 
     target = {name: value for name, value in selection.items() if name not in ("select", "exclude", "state")}

@@ -1,4 +1,4 @@
-"""The columns of the report's tables: direct lineage from a manifest, and what is said where there is none."""
+"""The columns of the report's tables: direct lineage from a manifest, and the sentence for a table without lineage."""
 
 from __future__ import annotations
 

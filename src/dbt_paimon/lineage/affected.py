@@ -82,7 +82,7 @@ class _Reader:
         changed: set[Field] = {(parent, column) for column in (*columns, ANY)}
         if hit := result.rows & changed:
             return Change.of_rows(f"{_shown(name, hit)} decides which rows it has")
-        # SQL that is not in the compiled query may read a column under its name or another.
+        # SQL that is not in the compiled query may read a column under its own name or an alias.
         read = [each for each in changes.named_in(self._hidden, result.inner) if result.inner[each].reads & changed]
         if read := [*read, *sorted(columns & macros.words(self._hidden or ""))]:
             return Change.of_rows(f"{changes.IN_SOME_RUNS} may read {read[0]}")

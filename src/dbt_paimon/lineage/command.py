@@ -151,7 +151,7 @@ def _in_the_mode_of(before: Project, project: Project, arguments: Sequence[str])
 
 
 def _depends_on_mode(before: Project, project: Project, node_id: str) -> bool:
-    """Whether a node differs from the earlier one, and its query for a first run from that for a later one."""
+    """Whether a node has changed, and has different queries for a first run and a later run."""
     node = project.nodes.get(node_id, {"config": {}})
     if node["config"].get("materialized") != "incremental" or macros.hidden(project, node_id) is None:
         return False

@@ -110,7 +110,7 @@ def _by_name(project: Project) -> dict[str, str]:
 
 
 def shown_name(project: Project, node_id: str) -> str:
-    """The name of a node for people: of a source with its source, of other relations as the query names them."""
+    """The name to show for a node: `source.table` for a source, the name in the query for a foreign relation."""
     node = project.nodes.get(node_id)
     return node_id.removeprefix(FOREIGN) if node is None else _name(node)
 

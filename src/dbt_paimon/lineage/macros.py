@@ -52,7 +52,7 @@ def opaque(project: Project, node_id: str) -> str:
 
 
 def _own_code(config: Mapping[str, Any]) -> str:
-    """Why macros of the project write the node: a materialization or strategy of its own; '' if they do not."""
+    """Why the project's macros write the node (a custom materialization or strategy); '' if they do not."""
     kind = config.get("materialized")
     if kind not in {*_OF_QUERY, "seed", "streaming"}:
         return f"its materialization is {kind}"
@@ -98,7 +98,7 @@ def hidden(project: Project, node_id: str) -> str | None:
 
 
 def words(text: str) -> frozenset[str]:
-    """The words of SQL or Jinja in lower case; `*` counts as a word, and so does `~`, which joins texts in Jinja."""
+    """The words of SQL or Jinja in lower case; `*`, and `~` (concatenation in Jinja), count as words."""
     return frozenset(word.lower() for word in _WORD.findall(text))
 
 
@@ -180,7 +180,7 @@ def _reached(project: Project, node: Mapping[str, Any]) -> list[str]:
 
 
 def _called(caller: Mapping[str, Any], by_name: Mapping[str, str]) -> list[str]:
-    """The macros that a node or a macro calls; `by_name` has those of the project."""
+    """The macros of the project that a node or macro calls; `by_name` maps their names to their ids."""
     text = caller.get("raw_code") or caller.get("macro_sql") or ""
     named = [] if caller.get("package_name") in OURS else _WORD.findall(text)
     return [*caller.get("depends_on", {}).get("macros", ()), *(by_name[word] for word in named if word in by_name)]

@@ -83,12 +83,12 @@ class Project:
             for start in range(len(parts)):
                 found.setdefault(parts[start:], node_id)
             if node["config"].get("materialized") == "view":
-                # A first run renders a view with the catalog of tables, and with that of views once it has made it.
+                # Before a view exists, it is rendered with the catalog of tables, and later with that of views.
                 found.setdefault((_ANY_CATALOG, *parts[1:]), node_id)
         return found
 
     def node_of(self, parts: tuple[str, ...]) -> str:
-        """The id of a relation by its name as written. Keeps the `$…` suffix of a system table or a branch."""
+        """The id of the relation with this name in SQL, with the `$…` suffix of a system table or branch."""
         *front, last = (part.lower() for part in parts)
         name, dollar, rest = last.partition("$")
         given = (*front, name)

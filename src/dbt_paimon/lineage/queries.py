@@ -52,7 +52,7 @@ class Output:
 
     @property
     def choosing(self) -> Output:
-        """The same expression where it decides which rows there are."""
+        """What the expression reads, as columns that decide which rows the query returns."""
         return Output(self.text, rows=self.reads)
 
 
@@ -94,7 +94,7 @@ def read(sql: str, node_of: NodeOf, columns: Mapping[str, Sequence[str]]) -> Res
 
 @dataclass(frozen=True)
 class _Source:
-    """What stands behind an alias.
+    """The source that an alias names.
 
     Attributes:
         label: identifies it in the texts of expressions, whatever its alias is.
@@ -345,7 +345,7 @@ class _Reader:
 
 
 def _joined(kind: str, parts: Iterable[Output]) -> Output:
-    """Parts in this order as one, such as the operands of an operator; `kind` says how they belong together."""
+    """Combine parts in this order, such as the operands of an operator; `kind` names the combination."""
     given = list(parts)
     values = frozenset[Field]().union(*(part.values for part in given))
     rows = frozenset[Field]().union(*(part.rows for part in given))
@@ -393,7 +393,7 @@ def _is_distinct(node: exp.Select) -> bool:
 
 
 def _arguments(node: exp.Expr) -> dict[str, Any]:
-    """What is set of a node, sorted by its name."""
+    """The arguments that a node has, sorted by name."""
     return {
         name: value
         for name, value in sorted(node.args.items())

@@ -28,7 +28,7 @@ def with_lineage(tables: Sequence[Table], path: Path, nodes: Mapping[str, Mappin
     if not any(node.get("compiled_code") for node in manifest["nodes"].values()):
         missing = f"{path.name} in the target folder has no compiled queries of this project. Run dbt compile."
         return tuple(replace(table, columns_unknown=(missing,)) for table in tables)
-    # It imports sqlglot, which takes a second.
+    # Importing sqlglot takes a second.
     from dbt_paimon.lineage.project import Project, documented_columns
 
     given = documented_columns([*manifest["nodes"].values(), *manifest["sources"].values()])
@@ -37,7 +37,7 @@ def with_lineage(tables: Sequence[Table], path: Path, nodes: Mapping[str, Mappin
 
 
 def _compiled(path: Path, nodes: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """The nodes and sources of a manifest, without compiled queries of nodes whose code is another one now."""
+    """The nodes and sources of a manifest, without compiled queries of nodes whose code has changed since."""
     try:
         found = json.loads(path.read_text("utf-8"))
         known = {key: node for key, node in found["nodes"].items() if key in nodes}
@@ -51,7 +51,7 @@ def _compiled(path: Path, nodes: Mapping[str, Mapping[str, Any]]) -> dict[str, A
 
 
 class _Lineage:
-    """The edges from and to the columns of tables. Parses only the queries of tables and of what reads them."""
+    """The edges from and to the columns of tables. Parses only the queries of these tables and of their readers."""
 
     def __init__(self, project: Project, tables: Sequence[Table]) -> None:
         from dbt_paimon.lineage import edges
@@ -83,7 +83,7 @@ class _Lineage:
     def _columns(self, table: Table) -> Iterable[Column]:
         node_id = table.node.lower()
         names = {each.name.lower(): each.name for each in table.columns}
-        # Those that the next run adds, or for a table that could not be read.
+        # Columns that the next run adds, and those of a table that could not be read.
         names |= {key[1]: key[1] for key in (*self._into, *self._out_of) if key[0] == node_id and key[1] not in names}
         for key in sorted(names, key=lambda name: name != "*"):
             at = (node_id, key)

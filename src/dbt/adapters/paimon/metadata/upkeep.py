@@ -67,7 +67,7 @@ class TableState:
     last_snapshot: int = 0
     first_young_snapshot: int | None = None
     next_read: int | None = None
-    # Since the last compaction that no write made; None if it is older than the kept table snapshots.
+    # Since the last compaction that was not part of a write; None if it is older than the kept table snapshots.
     commits: int | None = 0
     small_files: int = 0
     partitions: tuple[Partition, ...] = ()

@@ -246,7 +246,7 @@ class Erasures:
         found = []
         problems = []
         values = checked_key(key)
-        # YAML may read another value than the user wrote: 00017 is 15.
+        # Shows the value as YAML has parsed it: 00017 is octal for 15.
         logger.info(f"erase: looking for rows with {shown_key(values)}")
         for target in self._targets(values, named, nodes):
             held = self._held(target)

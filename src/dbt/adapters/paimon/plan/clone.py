@@ -147,7 +147,7 @@ class _CloneExecutor:
             adapter.drop_relation(old)
 
     def _staged(self, target: PaimonRelation, replaced: PaimonRelation | None, original: PaimonRelation) -> StagedBuild:
-        """A complete copy under a staging name, to be published as `target`."""
+        """Build a complete copy under a staging name; its `publish` makes it `target`."""
         like = self.writer.plans.tables.existing(original)
         source = ModelQuery(original.render(), as_dbt_columns(like.columns))
         copy = StagedBuild(self.writer, target, replaced, like.columns, like.as_spec(), source, like.comment)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 # Seconds between attempts to cancel this thread's jobs after Ctrl-C.
 _CANCEL_EVERY: Final = 0.2
-# The settings with which Spark and Paimon may analyze a query differently.
+# Settings that may change how Spark and Paimon analyze a query.
 _OF_QUERIES: Final = ("spark.sql.", "spark.paimon.")
 
 

@@ -17,6 +17,7 @@ from dbt.adapters.paimon.options.table_options import did_you_mean, suggestion
 from dbt.adapters.paimon.spec import deleting
 from dbt.adapters.paimon.spec.build import collect_table_spec
 from dbt.adapters.paimon.spec.change_rows import ROWKIND, ordered_by_kind
+from dbt.adapters.paimon.spec.components import aggregates
 from dbt.adapters.paimon.spec.config import STRATEGY_KEYS
 from dbt.adapters.paimon.spec.config_values import column_list
 from dbt.adapters.paimon.spec.problems import Problems
@@ -277,23 +278,19 @@ def _delete_insert(request: _Request) -> _Faults:
         yield _STRATEGY, "needs unique_key, to know what to delete. Set unique_key, or use 'append'"
 
 
-# Merge engines with which a stored row has values of several rows of its key.
-_COMBINING: Final = ("aggregation", "partial-update")
-
-
 def _microbatch(request: _Request) -> _Faults:
     # On a partitioned table, a batch overwrites its partitions, which every merge engine supports.
     spec = request.spec
     keyed_by_time = speller(spec.primary_key)(str(request.config.get("event_time"))) in spec.primary_key
     if across := _overwrite_fault(spec):
         yield _STRATEGY, across
-    elif spec.merge_engine in _COMBINING and not keyed_by_time:
+    elif spec.merge_engine in aggregates.AGGREGATING and not keyed_by_time:
         yield (
             _STRATEGY,
             f"merge_engine='{spec.merge_engine}' combines rows of several batches into one row, so a batch "
             "that runs again would lose or double values. Add the column of event_time to primary_key, or use 'upsert'",
         )
-    elif spec.merge_engine in _COMBINING and request.config.get("incremental_predicates"):
+    elif spec.merge_engine in aggregates.AGGREGATING and request.config.get("incremental_predicates"):
         yield (
             "incremental_predicates",
             f"a row of the window that stays would be combined with the batch's row of its key "

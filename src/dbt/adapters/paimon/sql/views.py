@@ -5,8 +5,8 @@ but an embedded Spark loses them when the process ends, and a Derby metastore al
 view's definition is a property of the table `_dbt_views` in its schema (one atomic schema commit of Paimon). A session
 creates the view in the view catalog before it runs a statement that mentions it.
 
-Spark stores the session's settings, such as its time zone, in a view when the view is created. So a definition has the
-settings that the view's node had changed, and a view that is created again gets these, and not those of its reader.
+Spark stores the session's settings, such as its time zone, in a view when the view is created. So a definition stores
+the settings that the view's node had changed. A view that is created again gets these settings, not its reader's.
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ class ViewDirectory:
             if key in above or self._created.get(key) == definition or key[1] not in sql:
                 continue
             self._create_mentioned(definition.query, run, settings, above | {key})
-            # Not suppressed is an error when the block ends: the statement would run with the view's settings.
+            # An error when the block ends is not suppressed: the statement would run with the view's settings.
             with ExitStack() as block, suppress(Exception):
                 block.enter_context(settings(definition.settings))
                 run(f"create database if not exists {quoted(self._view_catalog, key[0])}")

@@ -214,7 +214,7 @@ class Audits:
         """If a data test failed, mark the rows and raise DbtRuntimeError; otherwise warn for each test that warns."""
         name = model["name"]
         if failed := [result for result in results if result.is_error]:
-            # Without the mark the rows cannot be published by hand, but the tests that failed matter more.
+            # Without the mark, the rows cannot be published by hand. But an error here must not hide the failed tests.
             with suppress(DbtRuntimeError):
                 self._mark(published, audited)
             listed = "\n".join(f"  {result}" for result in failed)
