@@ -15,6 +15,7 @@ releases that have the defect, the third what dbt-paimon does about it. `dbt deb
 `paimon_version`.
 
 Other pages have [what file formats lose](../data-types.md#what-files-lose), [NaN in ORC](../limits.md#reading),
+a running Flink compaction job that [loses a new column](../flink.md#a-job-that-is-running),
 Paimon's own [incremental queries over several commits](../changelog.md#reading-changes), and deletes that wait in
 [postpone buckets](../buckets.md#postpone-buckets).
 

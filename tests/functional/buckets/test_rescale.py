@@ -26,6 +26,24 @@ APPENDED = """
 select id, {{ var('run') }} as v from range(4)
 """
 
+KEYED = """
+{{ config(materialized='incremental', primary_key='id', bucket=var('bucket')) }}
+select cast(id as int) as id, {{ var('run') }} as v from range(4)
+"""
+# What a model gets to read: each row once per run that reads it.
+CHANGES = """
+{{ config(materialized='incremental') }}
+select id, v, {{ var('run') }} as run from {{ paimon_changes(ref('keyed')) }}
+"""
+STREAM = """
+{{ config(materialized='streaming') }}
+select id, v, {{ var('run') }} as run from {{ stream(ref('keyed')) }}
+"""
+VIEW = """
+{{ config(materialized='materialized_view', refresh_mode='incremental') }}
+select v, count(*) as n from {{ ref('keyed') }} group by v
+"""
+
 
 def values(**given) -> list[str]:
     return ["--vars", str(given)]
@@ -183,3 +201,26 @@ class TestRescale:
         before = rows(count)
         assert said in self.rescale(expect_pass=False, **arguments)
         assert rows(count) == before
+
+
+class TestReaders:
+    """A rescale changes no row. So what reads the changes of the table reads nothing of it, and goes on."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"keyed.sql": KEYED, "changes.sql": CHANGES, "streamed.sql": STREAM, "viewed.sql": VIEW}
+
+    def test_they_go_on(self, project, rows):
+        run_dbt(["run", *values(run=1, bucket=2)])
+        run_dbt(["run-operation", "rescale", "--args", "{relation: keyed, bucket_num: 4}"])
+        run_dbt(["run", "--exclude", "keyed", *values(run=2, bucket=4)])
+        first = [(id_, 1, 1) for id_ in range(4)]
+        for reader in ("changes", "streamed"):
+            assert rows(f"select id, v, run from {{schema}}.{reader} order by 3, 1") == first
+        assert rows("select v, n from {schema}.viewed") == [(1, 4)]
+
+        run_dbt(["run", *values(run=3, bucket=4)])
+        for reader in ("changes", "streamed"):
+            found = rows(f"select id, v, run from {{schema}}.{reader} order by 3, 1")
+            assert found == [*first, *((id_, 3, 3) for id_ in range(4))]
+        assert rows("select v, n from {schema}.viewed") == [(3, 4)]
