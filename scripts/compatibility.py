@@ -23,7 +23,7 @@ KINDS = ("filesystem", "hive", "jdbc", "rest")
 _PLAIN = {
     "for versions without": "a test of the refusal on older versions",
     "no baseline": "what a run costs in statements and bytes",
-    "one in CI": "most kills of a migration",
+    "one in CI": "most kills of the first run after an upgrade",
     "the corpus": "what Paimon 0.9 itself refuses",
 }
 

@@ -1,5 +1,6 @@
 """Jars that Ivy downloaded are found again without Ivy, as long as they are unchanged."""
 
+import json
 import os
 import tempfile
 from dataclasses import replace
@@ -82,6 +83,16 @@ def test_a_jar_with_changed_content_is_moved_aside(tmp_path: Path) -> None:
 def test_a_jar_with_only_a_new_time_is_known(jar: Path) -> None:
     remember(PLAN, f"file://{jar}")
     os.utime(jar)
+    assert known(PLAN).jars == (str(jar),)
+
+
+def test_a_note_of_0_1_0_is_ignored_and_replaced(jar: Path, tmp_path: Path) -> None:
+    remember(PLAN, f"file://{jar}")
+    (note,) = (tmp_path / "dbt-paimon").glob("jars-*.json")
+    # Path, size and time, but no checksum.
+    note.write_text(json.dumps({"packages": list(PLAN.packages), "jars": [[str(jar), 7, 345]]}))
+    assert known(PLAN) == PLAN
+    remember(PLAN, f"file://{jar}")
     assert known(PLAN).jars == (str(jar),)
 
 

@@ -1,8 +1,7 @@
-"""The versions of the adapter's own state: which are read or refused, and migrations that are interrupted."""
+"""The versions of the adapter's own state: which are read or refused."""
 
 from __future__ import annotations
 
-import json
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -14,89 +13,33 @@ from dbt.adapters.paimon.concurrency.locks import FOLDER, TableLocks
 from dbt.adapters.paimon.machine import cache_folder as cache
 from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.sql.views import ViewDirectory
-from dbt.adapters.paimon.state import folders, kinds, migration, tables
-from dbt.adapters.paimon.state.kinds import CURRENT, Kind, NewerStateError, read_version
+from dbt.adapters.paimon.state import folders, kinds, tables
+from dbt.adapters.paimon.state.kinds import CURRENT, Kind, NewerStateError, refuse_newer
 from dbt.adapters.paimon.streaming import commits
 
 KINDS = list(Kind)
 
 
-@pytest.fixture
-def later(monkeypatch: pytest.MonkeyPatch) -> int:
-    """Makes the adapter know three versions of each kind; returns the newest."""
-    versions = dict.fromkeys(KINDS, 3)
-    for module in (kinds, migration, tables, folders):
-        monkeypatch.setattr(module, "CURRENT", versions)
-    return 3
-
-
-class TestReadVersion:
-    @pytest.mark.parametrize(("found", "version"), [(None, 0), ("0", 0), ("1", 1), (" 1\n", 1)])
-    def test_known_versions(self, found, version):
-        assert read_version(Kind.VIEWS, found, "s._dbt_views") == version
+class TestVersions:
+    @pytest.mark.parametrize("found", [None, "0", "1", " 1\n"])
+    def test_known_versions_are_read(self, found):
+        refuse_newer(Kind.VIEWS, found, "s._dbt_views")
 
     @pytest.mark.parametrize("kind", KINDS)
     @pytest.mark.parametrize("found", ["one more", "99", "²", "-1", "1.5", "", "1 2"])
     def test_unknown_versions_are_refused(self, kind, found):
         found = str(CURRENT[kind] + 1) if found == "one more" else found
         with pytest.raises(NewerStateError, match=r"a\.b was written by a newer dbt-paimon") as raised:
-            read_version(kind, found, "a.b")
+            refuse_newer(kind, found, "a.b")
         assert f"(state version {found}; this one knows versions up to {CURRENT[kind]})" in raised.value.msg
 
 
-class TestMigrate:
-    def test_steps_run_in_order_and_each_is_noted(self, later):
-        done: list[object] = []
-        steps = {number: (lambda n=number: done.append(f"step {n}")) for number in (1, 3)}
-        assert migration.migrate(Kind.VIEWS, 0, done.append, steps) == later
-        assert done == ["step 1", 1, 2, "step 3", 3]
-
-    def test_the_current_version_is_left_alone(self, later):
-        assert migration.migrate(Kind.VIEWS, later, pytest.fail, {3: pytest.fail}) == later
-
-    @pytest.mark.parametrize("killed_at", range(8))
-    def test_a_migration_may_be_killed_anywhere(self, later, killed_at):
-        """A second migration finishes one that was killed at any point, and each step changes each row once."""
-        state = {"version": 0, "rows": [[], []]}
-        left = [killed_at]
-
-        def or_die() -> None:
-            left[0] -= 1
-            if left[0] < 0:
-                raise KeyboardInterrupt
-
-        def step(number: int) -> None:
-            for row in state["rows"]:
-                or_die()
-                if number not in row:
-                    row.append(number)
-
-        def write(version: int) -> None:
-            or_die()
-            state["version"] = version
-
-        steps = {number: (lambda n=number: step(n)) for number in (1, 2, 3)}
-        with pytest.raises(KeyboardInterrupt):
-            migration.migrate(Kind.VIEWS, state["version"], write, steps)
-        assert all(set(row) >= set(range(1, state["version"] + 1)) for row in state["rows"])
-        left[0] = 99
-        migration.migrate(Kind.VIEWS, state["version"], write, steps)
-        assert state == {"version": 3, "rows": [[1, 2, 3], [1, 2, 3]]}
-
-
 class TestTables:
-    def test_a_table_is_marked_once_for_each_version(self, later):
-        run: list[str] = []
-        assert tables.migrate_table(Kind.POSITIONS, 1, "`c`.`s`.`t`", run.append) == later
-        assert run == [
-            f"alter table `c`.`s`.`t` set tblproperties ('dbt.state-version' = '{version}')" for version in (2, 3)
-        ]
-
     def test_the_version_is_an_option(self):
-        assert tables.version_in(Kind.DELETES, {"bucket": "1"}, "t") == 0
-        assert tables.version_in(Kind.DELETES, {tables.OPTION: "1"}, "t") == 1
+        tables.refuse_newer_table(Kind.DELETES, {"bucket": "1"}, "t")
+        tables.refuse_newer_table(Kind.DELETES, {tables.OPTION: "1"}, "t")
         with pytest.raises(NewerStateError, match="t was written by"):
-            tables.version_in(Kind.DELETES, {tables.OPTION: "9"}, "t")
+            tables.refuse_newer_table(Kind.DELETES, {tables.OPTION: "9"}, "t")
 
     def test_a_new_table_has_the_version(self):
         ddl = positions.create_sql("t")
@@ -110,19 +53,7 @@ class TestFolders:
         folders.ready_folder(Kind.LOCKS, tmp_path)
         assert [path.name for path in tmp_path.iterdir()] == [folders.FILE]
         assert (tmp_path / folders.FILE).stat().st_mtime_ns == before
-        assert folders.check_folder(Kind.LOCKS, tmp_path) == CURRENT[Kind.LOCKS]
-
-    def test_an_interrupted_step_is_repeated(self, tmp_path, later):
-        def broken() -> None:
-            raise KeyboardInterrupt
-
-        with pytest.raises(KeyboardInterrupt):
-            folders.ready_folder(Kind.LOCKS, tmp_path, {2: broken})
-        assert folders.check_folder(Kind.LOCKS, tmp_path) == 1
-        done: list[int] = []
-        folders.ready_folder(Kind.LOCKS, tmp_path, {1: pytest.fail, 2: lambda: done.append(2)})
-        assert done == [2]
-        assert folders.check_folder(Kind.LOCKS, tmp_path) == later
+        assert (tmp_path / folders.FILE).read_text() == f"{CURRENT[Kind.LOCKS]}\n"
 
 
 class TestMarks:
@@ -177,17 +108,6 @@ class TestCache:
         other.mkdir(mode=0o700)
         monkeypatch.setattr(cache, "temporary_folder", lambda: other)
         return tmp_path / "caches" / "dbt-paimon"
-
-    def test_notes_of_0_1_0_are_dropped(self, folder: Path):
-        folder.mkdir(parents=True, mode=0o700)
-        jars = {"old": ["/a.jar", 12, 345], "now": ["/a.jar", [12, 345, 678], "sha"]}
-        for name, jar in jars.items():
-            (folder / f"jars-{name}.json").write_text(json.dumps({"packages": ["p"], "jars": [jar]}))
-        (folder / "jars-cut.json").write_text('{"jars": [["')
-        assert cache.cache_folder() == folder
-        assert sorted(path.name for path in folder.iterdir()) == [
-            "jars-cut.json", "jars-now.json", folders.FILE
-        ]  # fmt: skip
 
     def test_a_newer_cache_is_not_used(self, folder: Path, tmp_path: Path):
         folder.mkdir(parents=True, mode=0o700)

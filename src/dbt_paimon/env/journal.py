@@ -17,7 +17,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.metadata import schemas, snapshots
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.state.kinds import Kind
-from dbt.adapters.paimon.state.tables import option_sql, version_in
+from dbt.adapters.paimon.state.tables import option_sql, refuse_newer_table
 from dbt.adapters.paimon.tables import metadata
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def read(adapter: PaimonAdapter) -> Journal | None:
     table = _table(home_of(adapter))
     try:
         found = schemas.newest_first(adapter.query, table)
-        version_in(Kind.ENVIRONMENT, found[0].options if found else {}, table)
+        refuse_newer_table(Kind.ENVIRONMENT, found[0].options if found else {}, table)
         rows = adapter.query(f"select content from {table.render()}")
     except DbtRuntimeError as exc:
         if metadata.is_not_found(exc):

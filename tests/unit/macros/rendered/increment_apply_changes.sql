@@ -1,5 +1,3 @@
-alter table `lake`.`shop`.`orders__dbt_deletes` set tblproperties ('dbt.state-version' = '1');
-
 alter table `lake`.`shop`.`orders__dbt_deletes` alter column `offset` type bigint;
 
 insert into `lake`.`shop`.`orders__dbt_deletes` (`id`, `changed_at`, `offset`)

@@ -18,8 +18,8 @@ from dbt.adapters.paimon.metadata import schemas, snapshots, tags
 from dbt.adapters.paimon.metadata.commits import COMMIT_USER_CONF
 from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.state.kinds import CURRENT, Kind
-from dbt.adapters.paimon.state.tables import migrate_table, version_in
+from dbt.adapters.paimon.state.kinds import Kind
+from dbt.adapters.paimon.state.tables import refuse_newer_table
 from dbt.adapters.paimon.tables.api import Tables
 from dbt.adapters.paimon.tables.changeset import ExistingTable
 from dbt.adapters.paimon.unchanged.api import Unchanged
@@ -154,11 +154,9 @@ class Changes:
         """What a model reads; raises NewerStateError if a newer adapter wrote its positions table."""
         reading = self._readings.get(model["unique_id"])
         if reading is None:
-            found = self._adapter.get_relation(*kept.parts)
-            version = None
-            if found is not None:
-                version = version_in(Kind.POSITIONS, self._tables.existing(found).options, found)
-            reading = self._readings[model["unique_id"]] = Reading(own, kept, version)
+            if (found := self._adapter.get_relation(*kept.parts)) is not None:
+                refuse_newer_table(Kind.POSITIONS, self._tables.existing(found).options, found)
+            reading = self._readings[model["unique_id"]] = Reading(own, kept)
         return reading
 
     def incremental_catalog(self) -> str:
@@ -402,8 +400,6 @@ class Changes:
         reading = self._readings.pop(model["unique_id"], None)
         if reading is None:
             return
-        if reading.kept_version not in (None, CURRENT[Kind.POSITIONS]):
-            migrate_table(Kind.POSITIONS, reading.kept_version or 0, kept.render(), self._adapter.query)
         if reading.sources and (moved := reading.moved(positions.latest(self._commits(reading.own)))):
             self._write(kept, moved)
         for source, name in reading.tags_to_drop():

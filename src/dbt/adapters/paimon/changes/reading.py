@@ -112,9 +112,8 @@ class Reading:
 
     # The table or branch that the model writes.
     own: PaimonRelation
-    # The model's positions table, which may not exist, and its state version.
+    # The model's positions table, which may not exist.
     kept: PaimonRelation
-    kept_version: int | None = None
     sources: dict[str, Source] = field(default_factory=dict)
     # The snapshots of the model's own table before the run; None until they are read.
     commits: tuple[Commit, ...] | None = None

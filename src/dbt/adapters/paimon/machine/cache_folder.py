@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Iterable
 from contextlib import suppress
@@ -57,19 +56,10 @@ def _other() -> Path:
 
 
 def _ready(folder: Path) -> Path:
-    """Migrate the folder to the current version; raises NewerStateError if a newer adapter has written it."""
+    """The folder, with its version; raises NewerStateError if a newer adapter has written it."""
     with suppress(OSError):
-        ready_folder(Kind.CACHE, folder, {1: lambda: _drop_notes_without_checksum(folder)})
+        ready_folder(Kind.CACHE, folder)
     return folder
-
-
-def _drop_notes_without_checksum(folder: Path) -> None:
-    """Migrate to version 1: the notes of dbt-paimon 0.1.0 have a jar's path, size and time, but no checksum."""
-    for note in folder.glob("jars-*.json"):
-        with suppress(ValueError, KeyError, TypeError):
-            jars = json.loads(note.read_text(encoding="utf-8"))["jars"]
-            if any(isinstance(size, int) for _, size, _ in jars):
-                note.unlink(missing_ok=True)
 
 
 @lru_cache(maxsize=8)

@@ -172,7 +172,7 @@ class StreamWriter:
         if not sql:
             return None
         if plans.adapter.get_relation(*relation.parts) is not None:
-            plans.streams.ready_dead_letters(relation)
+            plans.streams.refuse_newer_dead_letters(relation)
         else:
             self.writer.statement("create_dead_letters", sql)
             plans.adapter.cache_added(relation)

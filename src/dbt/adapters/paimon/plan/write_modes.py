@@ -66,7 +66,6 @@ class NodeWriter(Macros):
             self("paimon__create_deletes", spec, kept)
             adapter.cache_added(relation)
             return
-        self.plans.deletes.migrate(relation, kept)
         for column in kept.retype:
             self("paimon__alter_column_type", relation, column.name, column.data_type)
 

@@ -23,7 +23,7 @@ from dbt.adapters.contracts.relation import RelationType
 
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.state.kinds import Kind, NewerStateError
-from dbt.adapters.paimon.state.tables import version_in
+from dbt.adapters.paimon.state.tables import refuse_newer_table
 
 REGISTRY_TABLE = "_dbt_views"
 PROPERTY_PREFIX = "dbt.view."
@@ -82,14 +82,9 @@ def registry_sql(catalog: str, schema: str) -> str:
     return f"select key, value from {quoted(catalog, schema, REGISTRY_TABLE + '$options')}"
 
 
-def registry_version(schema: str, properties: Mapping[str, str]) -> int:
-    """The version of a schema's registry, from the rows of `registry_sql`; raises NewerStateError if too new."""
-    return version_in(Kind.VIEWS, properties, f"{schema}.{REGISTRY_TABLE}")
-
-
 def definitions_from_properties(schema: str, properties: Mapping[str, str]) -> list[ViewDefinition]:
     """The views of a schema, from the rows of `registry_sql`; raises NewerStateError if too new."""
-    registry_version(schema, properties)
+    refuse_newer_table(Kind.VIEWS, properties, f"{schema}.{REGISTRY_TABLE}")
     return [
         ViewDefinition.from_property(schema, name[len(PROPERTY_PREFIX) :], value)
         for name, value in properties.items()

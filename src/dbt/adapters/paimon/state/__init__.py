@@ -1,1 +1,1 @@
-"""Versions of the state that the adapter stores in addition to models, and migrations to current versions."""
+"""Versions of the state that the adapter stores in addition to models."""

@@ -1,7 +1,7 @@
 """The kinds of state that the adapter stores, and the current format version of each.
 
-Raise a version only if an older adapter could misread what a newer one writes. State without a version is version 0,
-written by dbt-paimon 0.1.0 (commit 905dd9b).
+Raise a version only if an older adapter could misread what a newer one writes. State without a version was written by
+dbt-paimon 0.1.0 (commit 905dd9b), in the same formats as version 1.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from enum import Enum, unique
 from typing import Final
 
 from dbt_common.exceptions import DbtRuntimeError
-
-UNVERSIONED: Final = 0
 
 
 @unique
@@ -42,13 +40,14 @@ class NewerStateError(DbtRuntimeError):
     """State was written by a newer adapter; it was not changed."""
 
 
-def read_version(kind: Kind, found: str | None, where: str) -> int:
-    """Parse the stored version of `where`; raises NewerStateError if it is newer than this adapter, or not a number."""
-    if found is None:
-        return UNVERSIONED
-    text = found.strip()
+def refuse_newer(kind: Kind, found: str | None, where: object) -> None:
+    """Raise NewerStateError if the stored version of `where` is newer than this adapter, or not a number.
+
+    `found` is None for state without a version.
+    """
+    text = "0" if found is None else found.strip()
     if text.isascii() and text.isdigit() and int(text) <= CURRENT[kind]:
-        return int(text)
+        return
     raise NewerStateError(
         f"{where} was written by a newer dbt-paimon (state version {text}; this one knows versions up to "
         f"{CURRENT[kind]}). Upgrade dbt-paimon; nothing was changed."
@@ -61,4 +60,4 @@ def refuse_newer_mark(kind: Kind, user: str, table: object) -> None:
     A mark without a number is version 1. dbt-paimon 0.1.0 treats a commit whose mark has a number as another program's.
     """
     if found := re.match(rf"{kind.value}(\d+)-", user):
-        read_version(kind, found[1], str(table))
+        refuse_newer(kind, found[1], table)

@@ -5,11 +5,10 @@ Paimon keeps options that it does not know, such as `dbt.stream-id`, in CREATE a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
-from dbt.adapters.paimon.state.kinds import CURRENT, Kind, read_version
-from dbt.adapters.paimon.state.migration import migrate
+from dbt.adapters.paimon.state.kinds import CURRENT, Kind, refuse_newer
 
 OPTION: Final = "dbt.state-version"
 
@@ -19,15 +18,6 @@ def option_sql(kind: Kind) -> str:
     return f"'{OPTION}' = '{CURRENT[kind]}'"
 
 
-def version_in(kind: Kind, options: Mapping[str, str], table: object) -> int:
-    """The version in a table's options. Raises NewerStateError if it is newer than this adapter."""
-    return read_version(kind, options.get(OPTION), str(table))
-
-
-def migrate_table(kind: Kind, found: int, table: str, run: Callable[[str], object]) -> int:
-    """Migrate a table from version `found` to the current one, and return it. The caller holds the table's lock."""
-
-    def write_version(version: int) -> None:
-        run(f"alter table {table} set tblproperties ('{OPTION}' = '{version}')")
-
-    return migrate(kind, found, write_version)
+def refuse_newer_table(kind: Kind, options: Mapping[str, str], table: object) -> None:
+    """Raise NewerStateError if the version in a table's options is newer than this adapter."""
+    refuse_newer(kind, options.get(OPTION), table)

@@ -28,7 +28,7 @@ from dbt.adapters.paimon.spec.change_rows import deletes_table
 from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.state.kinds import Kind
-from dbt.adapters.paimon.state.tables import migrate_table, version_in
+from dbt.adapters.paimon.state.tables import refuse_newer_table
 from dbt.adapters.paimon.streaming import batches, checkpoints, dead_letters, failures, long_running, progress, query
 from dbt.adapters.paimon.streaming.checkpoints import Checkpoint
 from dbt.adapters.paimon.streaming.hadoop_files import HadoopFolder
@@ -213,10 +213,9 @@ class Streams:
         if stream_id:
             self._checkpoint(relation, settings, stream_id).refuse_newer()
 
-    def ready_dead_letters(self, relation: PaimonRelation) -> None:
-        """Migrate an existing dead letters table; raises NewerStateError if a newer adapter has written it."""
-        found = version_in(Kind.DEAD_LETTERS, self._tables.existing(relation).options, relation)
-        migrate_table(Kind.DEAD_LETTERS, found, relation.render(), self._adapter.query)
+    def refuse_newer_dead_letters(self, relation: PaimonRelation) -> None:
+        """Raise NewerStateError if a newer adapter has written an existing dead letters table."""
+        refuse_newer_table(Kind.DEAD_LETTERS, self._tables.existing(relation).options, relation)
 
     def id_of_model(self, model: Node) -> str | None:
         """The id of a model's stream: empty before it is known, None if the model has no stream."""
@@ -380,7 +379,6 @@ class Streams:
             checkpoint.write_note(note)
             return note
         checkpoints.check_fits(note, model["unique_id"], identities, checkpoint.location)
-        note = checkpoint.migrated(note)
         if note.inputs != identities:
             note = replace(note, inputs=identities)
             checkpoint.write_note(note)

@@ -9,13 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.state.kinds import CURRENT, Kind, read_version
-from dbt.adapters.paimon.state.migration import migrate
+from dbt.adapters.paimon.state.kinds import CURRENT, Kind, refuse_newer
 from dbt.adapters.paimon.streaming.hadoop_files import HadoopFolder
 
 if TYPE_CHECKING:
@@ -72,25 +71,17 @@ class Checkpoint:
                     "checkpoint_location, or remove that key to keep the checkpoint in the table's folder."
                 )
             return None
-        read = json.loads(text)
-        version = self._version_in(read)
-        return Note(read["model"], tuple(read["inputs"]), read["columns"], version)
+        return self._parsed(text)
 
     def refuse_newer(self) -> None:
         """Raise NewerStateError if a newer adapter has written the checkpoint."""
         if text := self._folder.read(_NOTE):
-            self._version_in(json.loads(text))
+            self._parsed(text)
 
-    def migrated(self, note: Note) -> Note:
-        """Migrate the checkpoint; returns its note with the current version."""
-        written = migrate(
-            Kind.CHECKPOINT, note.version, lambda version: self.write_note(replace(note, version=version))
-        )
-        return replace(note, version=written)
-
-    def _version_in(self, read: Mapping[str, Any]) -> int:
-        found = read.get("version")
-        return read_version(Kind.CHECKPOINT, None if found is None else str(found), self.location)
+    def _parsed(self, text: str) -> Note:
+        read = json.loads(text)
+        refuse_newer(Kind.CHECKPOINT, str(read.get("version", 0)), self.location)
+        return Note(read["model"], tuple(read["inputs"]), read["columns"])
 
     def write_note(self, note: Note) -> None:
         self._folder.write(_NOTE, json.dumps(asdict(note), indent=1))

@@ -11,8 +11,8 @@ from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql import views
 from dbt.adapters.paimon.sql.text import quoted, string_literal
-from dbt.adapters.paimon.state.kinds import CURRENT, Kind
-from dbt.adapters.paimon.state.tables import migrate_table, option_sql
+from dbt.adapters.paimon.state.kinds import Kind
+from dbt.adapters.paimon.state.tables import option_sql
 from dbt.adapters.paimon.writing.table_writer import TableWriter
 
 
@@ -24,23 +24,18 @@ class ViewRegistry:
         self._query = adapter.query
         self._builds = builds
         self._directory = directory
-        # Schema -> version of its registry table.
-        self._versions: dict[str, int] = {}
 
     def load(self, schema: str, tables: Iterable[str]) -> list[views.ViewDefinition]:
         """Read a schema's views; sends no statement if `tables` has no registry. Raises NewerStateError."""
-        self._versions.pop(schema, None)
         properties: dict[str, str] = {}
         if views.REGISTRY_TABLE in tables:
             properties = dict(self._query(views.registry_sql(self._catalog, schema)))
-            self._versions[schema] = views.registry_version(schema, properties)
         definitions = views.definitions_from_properties(schema, properties)
         self._directory.replace_schema(schema, definitions)
         return definitions
 
     def keep(self, definition: views.ViewDefinition) -> None:
         """Store the definition of a new view, unless it is stored already."""
-        self._migrate(definition.schema)
         if self._directory.get(definition.schema, definition.identifier) != definition:
             key = string_literal(views.PROPERTY_PREFIX + definition.identifier)
             value = string_literal(definition.to_property())
@@ -51,7 +46,6 @@ class ViewRegistry:
 
     def remove(self, schema: str, identifier: str) -> None:
         """Delete the definition of a dropped view."""
-        self._migrate(schema)
         if self._directory.get(schema, identifier) is not None:
             key = string_literal(views.PROPERTY_PREFIX + identifier)
             with self._lock(schema):
@@ -72,12 +66,6 @@ class ViewRegistry:
             "comment 'The views of this schema, one per table property; maintained by dbt-paimon' "
             f"tblproperties ({option_sql(Kind.VIEWS)})"
         )
-
-    def _migrate(self, schema: str) -> None:
-        found = self._versions.get(schema, CURRENT[Kind.VIEWS])
-        if found < CURRENT[Kind.VIEWS]:
-            with self._lock(schema):
-                self._versions[schema] = migrate_table(Kind.VIEWS, found, self._table(schema), self._write)
 
     def _write(self, sql: str) -> None:
         try:

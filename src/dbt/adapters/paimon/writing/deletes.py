@@ -17,8 +17,8 @@ from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec import change_rows
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import staging_names
-from dbt.adapters.paimon.state.kinds import CURRENT, Kind
-from dbt.adapters.paimon.state.tables import migrate_table, option_sql, version_in
+from dbt.adapters.paimon.state.kinds import Kind
+from dbt.adapters.paimon.state.tables import option_sql, refuse_newer_table
 from dbt.adapters.paimon.tables.api import Tables
 from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
 from dbt.adapters.paimon.tables.column_changes import compare_columns, widens
@@ -35,7 +35,6 @@ class KeptDeletes:
     retype: tuple[ExistingColumn, ...] = ()
     # Whether the existing table of deletes can hold the columns after `retype`; True if it does not exist.
     fits: bool = True
-    version: int = CURRENT[Kind.DELETES]
 
     @property
     def version_option(self) -> str:
@@ -56,14 +55,14 @@ def kept_deletes(
     wanted = tuple(named[name] for name in names)
     if current is None:
         return KeptDeletes(relation, wanted)
-    version = version_in(Kind.DELETES, current.options, relation)
+    refuse_newer_table(Kind.DELETES, current.options, relation)
     changes = compare_columns(wanted, current, comments=False)
     have = {column.name.lower(): column.data_type for column in current.columns}
     retype = tuple(column for column in changes.type_changes if not widens(column.data_type, have[column.name.lower()]))
     same_key = list(map(str.lower, current.primary_key)) == list(map(str.lower, spec.primary_key))
     same_columns = list(map(str.lower, names)) == list(have)
     fits = same_key and same_columns and all(column in changes.alterable_in_place for column in retype)
-    return KeptDeletes(relation, wanted, retype, fits, version)
+    return KeptDeletes(relation, wanted, retype, fits)
 
 
 class Deletes:
@@ -95,10 +94,6 @@ class Deletes:
                 "Nothing was written. Run the model once with --full-refresh over all changes."
             )
         return kept
-
-    def migrate(self, relation: PaimonRelation, kept: KeptDeletes) -> None:
-        """Migrate an existing table of deletes to the current version; the caller holds its table's lock."""
-        migrate_table(Kind.DELETES, kept.version, relation.render(), self._adapter.query)
 
     def relation(self, model: Mapping[str, Any], target: PaimonRelation) -> PaimonRelation:
         """The table that keeps the deletes of `target`, a table or the staged one that will replace it."""
