@@ -8,8 +8,10 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Versions
+from dbt.adapters.paimon.changes import positions
 from dbt.adapters.paimon.changes.positions import NOTHING_READ, Position
-from dbt.adapters.paimon.changes.reads import SourceTable
+from dbt.adapters.paimon.changes.reading import without_row_kind
+from dbt.adapters.paimon.changes.reads import Output, SourceTable
 from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.streaming.inputs import StreamCall
@@ -71,11 +73,11 @@ class TestRanges:
         ],
     )
     def test_lost(self, position, says):
-        problem = ranges.lost(position, COMMITS)
+        problem = positions.lost(position, COMMITS, "the stream")
         assert says in problem and bool(problem) == bool(says)
 
     def test_lost_if_the_table_has_no_snapshot(self):
-        assert "recreated" in ranges.lost(START, [])
+        assert "recreated" in positions.lost(START, [], "the stream")
 
 
 def opened(row_kind: str | None = None, **options: str) -> PaimonTableInput:
@@ -83,7 +85,8 @@ def opened(row_kind: str | None = None, **options: str) -> PaimonTableInput:
         "paimon", "raw", "t", (("id", "int"), ("v", "string"), ("_kind", "string")), ("id",), (), options
     )
     call = StreamCall("__dbt_stream_1_t", "paimon", "raw", "t", row_kind=row_kind)
-    table = paimon_tables._without_own_order(table, row_kind, "stream(raw.t)")
+    if row_kind is not None:
+        table = without_row_kind(table, Output(row_kind, paimon_tables.SNAPSHOT), "stream(raw.t)")
     versions = Versions.__new__(Versions)
     return PaimonTableInput(
         call, TableName("paimon", "raw", "t"), table, 0, "now", versions, "paimon", Beginning(), Limits()
@@ -103,7 +106,7 @@ class TestInput:
         assert opened("_kind", **{"rowkind.field": "_kind"}).rows_sql("raw").count("_kind") == 1
 
     def test_a_column_with_the_name_of_the_row_kind(self):
-        with pytest.raises(DbtRuntimeError, match="has a column _kind of its own"):
+        with pytest.raises(DbtRuntimeError, match="already has a column _kind"):
             opened("_kind")
 
     @pytest.mark.parametrize(

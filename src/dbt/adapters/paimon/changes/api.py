@@ -245,13 +245,8 @@ class Changes:
         table, start, end = source.table, source.start.snapshot, source.end.snapshot
         if mode is not ChangeReadMode.COMPARE:
             return reads.changes_sql(mode, table, start, end, output, self._adapter.versions)
-        if not table.primary_key and reads.has_maps(table):
-            raise DbtRuntimeError(
-                f"{what}: the table's files were rewritten since then (INSERT OVERWRITE, UPDATE, DELETE), and rows "
-                "with maps cannot be compared without a primary key. Run the model once with --full-refresh."
-            )
         version: int | str = start if source.start_is_there else source.start_tag
-        return reads.compare_sql(table, version, self._old_names(source, version), end, output)
+        return reads.compare_sql(what, table, version, self._old_names(source, version), end, output)
 
     def _read_mode(self, source: Source, output: Output) -> ChangeReadMode:
         assert source.start is not None

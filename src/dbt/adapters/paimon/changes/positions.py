@@ -151,3 +151,18 @@ def is_in_history(at: Position, own: Sequence[Commit]) -> bool:
     if at.snapshot in by_number:
         return Position.at(by_number[at.snapshot]) == at
     return bool(own) and at.snapshot < min(by_number)
+
+
+def lost(position: Position, commits: Sequence[Commit], reader: str) -> str:
+    """Why a position of a table with these commits is no longer valid; '' if it is. `reader`: who has read up to it."""
+    if position == NOTHING_READ or any(Position.at(commit) == position for commit in commits):
+        return ""
+    if not commits or position.snapshot >= min(commit.snapshot for commit in commits):
+        return f"the table was rolled back or recreated since {reader} read its table snapshot {position.snapshot}."
+    return f"{reader} has read up to table snapshot {position.snapshot}, which has expired{available(commits)}."
+
+
+def available(commits: Sequence[Commit]) -> str:
+    """The end of an error message: the available table snapshots."""
+    numbers = [commit.snapshot for commit in commits]
+    return f" (available: {min(numbers)} to {max(numbers)})" if numbers else " (available: none)"

@@ -8,7 +8,7 @@ from typing import Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.changes.positions import NOTHING_READ, Position, SavedPosition, fingerprint
+from dbt.adapters.paimon.changes.positions import NOTHING_READ, Position, SavedPosition, fingerprint, lost
 from dbt.adapters.paimon.changes.reads import Output, SourceTable
 from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.relation import PaimonRelation
@@ -85,18 +85,9 @@ class Source:
     @property
     def lost(self) -> str:
         """Why the changes since the start of the range are lost, or ''."""
-        start = self.start
-        if start is None:
+        if self.start is None:
             return "it is unknown how far the model has read this table: its rows come from runs that read no changes."
-        if start == NOTHING_READ or self.start_is_there or self.start_tag:
-            return ""
-        numbers = [commit.snapshot for commit in self.commits]
-        if not numbers or start.snapshot >= min(numbers):
-            return f"the table was rolled back or recreated since the model read its table snapshot {start.snapshot}."
-        return (
-            f"the model has read up to table snapshot {start.snapshot}, which has expired (available: "
-            f"{min(numbers)} to {max(numbers)})."
-        )
+        return "" if self.start_tag else lost(self.start, self.commits, "the model")
 
     @property
     def gained(self) -> int:
@@ -195,26 +186,25 @@ def _range_problem(first: int, last: int, known: Collection[int]) -> str:
     return f"{first} is after {last}" if first > last else ""
 
 
-def without_row_kind(table: SourceTable, output: Output, what: str) -> SourceTable:
+def without_row_kind(
+    table: SourceTable,
+    output: Output,
+    what: str,
+    remedy: str = "Rename the added column with row_kind or snapshot_column.",
+) -> SourceTable:
     """The table without its own row kind and sequence columns, if they have the names of the added columns.
 
     The table's row kind column records how its rows were written, not what changed. Raises DbtRuntimeError if another
     column has the name of an added column.
     """
-    added = {output.row_kind.lower(), (output.snapshot_column or output.row_kind).lower()}
-    own = {
-        table.options.get("rowkind.field", "").lower(): output.row_kind.lower(),
-        table.options.get("sequence.field", ""): output.snapshot_column,
-    }
-    dropped = {name.lower() for name, adds in own.items() if name == adds}
-    columns = tuple(column for column in table.columns if column[0].lower() not in dropped)
-    taken = [name for name, _ in columns if name.lower() in added]
-    if taken:
-        raise DbtRuntimeError(
-            f"{what}: the table already has a column {', '.join(taken)}. Rename the added column with "
-            "row_kind or snapshot_column."
-        )
-    return replace(table, columns=columns)
+    replaces = {output.row_kind.lower(): table.option("rowkind.field")}
+    if output.snapshot_column:
+        # With apply_changes, the row kind is the last of the sequence fields.
+        replaces[output.snapshot_column.lower()] = table.option("sequence.field")
+    same = [name for name, _ in table.columns if name.lower() in replaces]
+    if taken := [name for name in same if name.lower() not in replaces[name.lower()].split(",")]:
+        raise DbtRuntimeError(f"{what}: the table already has a column {', '.join(taken)}. {remedy}")
+    return replace(table, columns=tuple(column for column in table.columns if column[0] not in same))
 
 
 def _tag(own: PaimonRelation, at: Position | None) -> str:

@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
+from dbt_common.exceptions import DbtRuntimeError
+
 from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.metadata.table_name import Query
@@ -207,13 +209,23 @@ left join (
     )
 
 
-def compare_sql(table: SourceTable, start: int | str, old_names: Mapping[str, str], end: int, output: Output) -> str:
+def compare_sql(
+    what: str, table: SourceTable, start: int | str, old_names: Mapping[str, str], end: int, output: Output
+) -> str:
     """The difference between a table at `start` (a table snapshot, a tag, or 0 for an empty table) and at `end`.
 
     Args:
         old_names: current column name in lower case -> name at `start`; a column that is missing here was NULL.
         output: if `before` is set, a changed row is returned twice, as `-U` and `+U`.
+
+    Raises:
+        DbtRuntimeError: the table has maps but no primary key; `what` is the reader.
     """
+    if not table.primary_key and _has_maps(table):
+        raise DbtRuntimeError(
+            f"{what}: the table's files were rewritten since then (INSERT OVERWRITE, UPDATE, DELETE), and rows "
+            "with maps cannot be compared without a primary key. Run the model once with --full-refresh."
+        )
     new = ", ".join(quoted(name) for name, _ in table.columns)
     old = ", ".join(
         f"cast({quoted(then) if (then := old_names.get(name.lower())) else 'null'} as {kind}) as {quoted(name)}"
@@ -234,7 +246,7 @@ def _compare_by_key(table: SourceTable, then: str, now: str, end: int, output: O
     same_key = " and ".join(f"__new.{quoted(k)} = __old.{quoted(k)}" for k in table.primary_key)
     new, old = "__new.__dbt_row", "__old.__dbt_row"
     # Maps cannot be compared.
-    equal = f"to_json({new}) <=> to_json({old})" if has_maps(table) else f"{new} <=> {old}"
+    equal = f"to_json({new}) <=> to_json({old})" if _has_maps(table) else f"{new} <=> {old}"
     both = f"struct('+U' as kind, {new} as row)"
     if output.before:
         both = f"struct('-U' as kind, {old} as row), {both}"
@@ -252,7 +264,7 @@ from (
 )"""
 
 
-def has_maps(table: SourceTable) -> bool:
+def _has_maps(table: SourceTable) -> bool:
     """Whether a table has map columns, which EXCEPT does not accept."""
     return any("map<" in kind.lower() for _, kind in table.columns)
 

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.changes import reads
+from dbt.adapters.paimon.changes import positions, reads
 from dbt.adapters.paimon.changes.positions import NOTHING_READ, Position
-from dbt.adapters.paimon.changes.reading import refuse_other_tables
+from dbt.adapters.paimon.changes.reading import refuse_other_tables, without_row_kind
 from dbt.adapters.paimon.changes.reads import ChangeReadMode, Output, SourceTable
 from dbt.adapters.paimon.metadata import schemas, snapshots, tags
 from dbt.adapters.paimon.metadata.snapshots import COMPACT, Commit
@@ -120,7 +120,10 @@ class PaimonTableInput(Input):
         # Read before the columns: a column that is added in between belongs to a later schema.
         made, schema = schemas.identity(access.adapter.query, relation)
         table = SourceTable.of(call.database, call.schema, call.identifier, access.existing(relation))
-        own = _without_own_order(table, call.row_kind, what)
+        own = table
+        if call.row_kind is not None:
+            remedy = f"Give the row kind a different name, or stream a table without a column {SNAPSHOT}."
+            own = without_row_kind(table, Output(call.row_kind, SNAPSHOT), what, remedy)
         watermark = _watermark(call, begins, table, what)
         versions, catalog = access.adapter.versions, access.incremental_catalog()
         return cls(call, relation, own, schema, made, versions, catalog, begins, limits, consumer, watermark=watermark)
@@ -268,15 +271,9 @@ class PaimonTableInput(Input):
         if mode is not ChangeReadMode.COMPARE:
             has_deletes = bool(table.primary_key) and mode is not ChangeReadMode.NOTHING
             return reads.changes_sql(mode, table, start, end, self._output, self.versions), has_deletes
-        if not table.primary_key and reads.has_maps(table):
-            raise DbtRuntimeError(
-                f"stream({self.call.label}): its files were rewritten (INSERT OVERWRITE, UPDATE, DELETE) after table "
-                f"snapshot {start}, and rows with maps cannot be compared where there is no primary key. Run the model "
-                "once with --full-refresh."
-            )
         assert first.schema is not None
         old = schemas.then_called(schemas.newest_first(_query(session), self.source), first.schema, self.schema)
-        return reads.compare_sql(table, start, old, end, self._output), True
+        return reads.compare_sql(f"stream({self.call.label})", table, start, old, end, self._output), True
 
     def _closed_windows(self, session: SparkSession, rows: str, table: SourceTable, read: Range, batch: int) -> str:
         """The rows of the windows that a batch closes; without a watermark, the batch's rows."""
@@ -334,8 +331,8 @@ class PaimonTableInput(Input):
         return snapshots.by_sql(_query(session), self.source)
 
     def _refuse_lost(self, position: Position, commits: Sequence[Commit]) -> None:
-        if problem := ranges.lost(position, commits):
-            raise DbtRuntimeError(f"stream({self.call.label}): {problem}. {_REMEDY}.")
+        if problem := positions.lost(position, commits, "the stream"):
+            raise DbtRuntimeError(f"stream({self.call.label}): {problem} {_REMEDY}.")
 
     def _move_consumer(self, session: SparkSession) -> None:
         """Move the table's consumer to the first table snapshot that the stream may still need."""
@@ -389,20 +386,3 @@ def _watermark(call: StreamCall, begins: Beginning, table: SourceTable, what: st
         return Watermark.of(call.watermark, table.columns)
     except DbtRuntimeError as exc:
         raise DbtRuntimeError(f"{what}: {exc.msg}") from None
-
-
-def _without_own_order(table: SourceTable, row_kind: str | None, what: str) -> SourceTable:
-    """The table without its own row kind and sequence columns if `row_kind` adds columns with their names."""
-    if row_kind is None:
-        return table
-    own = {row_kind.lower(): table.option("rowkind.field"), SNAPSHOT: table.option("sequence.field")}
-    # With apply_changes, the row kind is the last of the sequence fields.
-    taken = {
-        name for name, _ in table.columns if name.lower() in own and name.lower() not in own[name.lower()].split(",")
-    }
-    if taken:
-        raise DbtRuntimeError(
-            f"{what}: the table has a column {', '.join(sorted(taken))} of its own, and row_kind adds {row_kind} and "
-            f"{SNAPSHOT}. Give the row kind a different name, or stream a table without a column {SNAPSHOT}."
-        )
-    return replace(table, columns=tuple(each for each in table.columns if each[0].lower() not in own))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
-from dbt.adapters.paimon.changes.positions import NOTHING_READ, Position
+from dbt.adapters.paimon.changes.positions import Position
 from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.streaming.hadoop_files import HadoopFolder
 
@@ -132,18 +132,3 @@ def joined(ranges: Sequence[Range]) -> Range | None:
         min((each.start for each in ranges), key=lambda at: at.snapshot),
         max((each.end for each in ranges), key=lambda at: at.snapshot),
     )
-
-
-def lost(position: Position, commits: Sequence[Commit]) -> str:
-    """Why a position of a table is no longer valid; empty if it is valid."""
-    if position == NOTHING_READ or any(Position.at(commit) == position for commit in commits):
-        return ""
-    if not commits or position.snapshot >= min(commit.snapshot for commit in commits):
-        return f"the table was rolled back or recreated since the stream read its table snapshot {position.snapshot}"
-    return f"the stream has read up to table snapshot {position.snapshot}, which has expired{available(commits)}"
-
-
-def available(commits: Sequence[Commit]) -> str:
-    """The end of an error message: the available table snapshots."""
-    numbers = [commit.snapshot for commit in commits]
-    return f" (available: {min(numbers)} to {max(numbers)})" if numbers else " (available: none)"

@@ -14,11 +14,11 @@ from typing import Any, Final
 from dbt_common.dataclass_schema import StrEnum
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.changes.positions import NOTHING_READ, Position, latest
+from dbt.adapters.paimon.changes.positions import NOTHING_READ, Position, available, latest
 from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.sql.timestamps import session_moment
-from dbt.adapters.paimon.streaming.sources.ranges import Range, available
+from dbt.adapters.paimon.streaming.sources.ranges import Range
 
 SNAPSHOT_ID: Final = "scan.snapshot-id"
 TIMESTAMP: Final = "scan.timestamp"
