@@ -74,7 +74,7 @@ class Operations:
         """Delete rows of a table, or of a branch clone (see `RowDeletes.run`)."""
         self._plans.row_deletes.run(self._plans.clones.named(relation) or relation, where)
 
-    def rollback_version(self, relation: PaimonRelation, version: Any, timestamp: Any, drop_tags: Any) -> Any:
+    def rollback_version(self, relation: PaimonRelation, version: Any, timestamp: Any, drop_tags: Any) -> str:
         """The table snapshot or tag to roll back to, from a `version` or a `timestamp`. Locks the table.
 
         Raises:
@@ -87,10 +87,7 @@ class Operations:
         if timestamp is not None:
             version = history.snapshot_at(relation, timestamp)
         history.refuse_stale_readers("rollback_to", relation)
-        version = history.rollback_version(relation, version)
-        history.refuse_other_buckets(relation, version)
-        history.drop_later_tags(relation, version, drop_tags)
-        return version
+        return history.rollback_version(relation, version, drop_tags=drop_tags)
 
     def tables_before_run(
         self,
@@ -129,7 +126,7 @@ class Operations:
         for node, table in written:
             before = run_rollbacks.before(node, snapshots.by_sql(self._adapter.query, table))
             if before is not None:
-                found.append((table, str(self.rollback_version(table, before, None, drop_tags))))
+                found.append((table, self.rollback_version(table, before, None, drop_tags)))
         if not found:
             logger.info(f"rollback_run: no table has rows of the run in {path}")
         return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dbt.adapters.events.logging import AdapterLogger
@@ -12,6 +12,8 @@ from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.features import while_parsing
 from dbt.adapters.paimon.metadata import files, schemas, snapshots, tags
+from dbt.adapters.paimon.metadata.snapshots import Commit
+from dbt.adapters.paimon.metadata.tags import Tag
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec import run_tag
 from dbt.adapters.paimon.spec.components import iceberg
@@ -90,61 +92,51 @@ class History:
                 f"{relation} select * from {relation} version as of …"
             )
 
-    def rollback_version(self, relation: PaimonRelation, version: Any) -> Any:
+    def rollback_version(self, relation: PaimonRelation, version: Any, *, drop_tags: bool) -> str:
         """A state with the rows of a table snapshot (a number) or a tag, such that a rollback to it keeps these rows.
 
+        Logs the later tags, which the rollback deletes.
+
         Raises:
-            DbtRuntimeError: the tag does not exist, or every possible rollback would delete data files in use.
+            DbtRuntimeError: the tag does not exist; every possible rollback would delete data files in use; the state
+                was written with another number of buckets, as before a `rescale`; or users created some of the later
+                tags, unless `drop_tags`.
         """
-        asked = str(version).strip()
+        asked, query = str(version).strip(), self._adapter.query
         if not asked.isdigit():
             self._recorded("rollback_to", relation, states.Version(states.TAG, asked))
-        if self._adapter.versions.supports(Capability.ROLLBACK_KEEPS_FILES):
-            return version
-        query = self._adapter.query
-        commits = snapshots.by_sql(query, relation)
-        at = self._number(relation, asked)
-        if not any(commit.snapshot == at for commit in commits) and asked.isdigit():
-            return version  # Paimon's error lists the existing table snapshots.
+        known, commits = tags.tags(query, relation), snapshots.by_sql(query, relation)
+        at: Mapping[str, Tag | Commit] = {**known, **{str(commit.snapshot): commit for commit in commits}}
+        if asked not in at:
+            return asked  # Paimon's error lists the existing table snapshots.
+        state = asked
+        if not self._adapter.versions.supports(Capability.ROLLBACK_KEEPS_FILES):
+            state = self._keeping_files(relation, asked, at[asked].snapshot, commits)
+        self._refuse_other_buckets(relation, state, at[state].schema)
+        later = [tag.name for tag in known.values() if tag.snapshot > at[state].snapshot]
+        if not drop_tags and (problem := rollbacks.lost_tags(relation, state, later)):
+            raise DbtRuntimeError(problem)
+        if later:
+            logger.info(f"rollback_to on {relation}: deleting the tags {', '.join(later)}")
+        return state
+
+    def _keeping_files(self, relation: PaimonRelation, asked: str, number: int, commits: Sequence[Commit]) -> str:
+        """A state with the rows of `asked`, which is table snapshot `number`: a rollback to it keeps its data files."""
         lost = 0
-        for state, number in rollbacks.states(asked, at, commits):
-            compactions = rollbacks.later_compactions(number, commits)
-            place = number if state == str(number) else state
-            lost_here = files.lost_by_rollback(query, relation, place, compactions)
-            if not lost_here:
+        for state, place in rollbacks.states(asked, number, commits):
+            compactions = rollbacks.later_compactions(place, commits)
+            version = place if state == str(place) else state
+            if not (lost_here := files.lost_by_rollback(self._adapter.query, relation, version, compactions)):
                 return state
             lost = lost or lost_here
         raise DbtRuntimeError(rollbacks.refusal(relation, asked, lost))
 
-    def refuse_other_buckets(self, relation: PaimonRelation, version: Any) -> None:
-        """Refuse a rollback to a state that was written with another number of buckets, as before a `rescale`."""
-        asked, query = str(version).strip(), self._adapter.query
-        if asked.isdigit():
-            commits = snapshots.by_sql(query, relation)
-            schema = next((commit.schema for commit in commits if commit.snapshot == int(asked)), None)
-        else:
-            schema = tags.tags(query, relation)[asked].schema
-        known = schemas.newest_first(query, relation)
-        # A table snapshot that does not exist has none; Paimon's error lists those that do.
-        then = [each for each in known if each.id == schema]
-        buckets = [metadata.existing_table(each).as_spec().bucket for each in (*then, known[0])]
-        if problem := rollbacks.other_buckets(relation, asked, buckets[0], buckets[-1]):
+    def _refuse_other_buckets(self, relation: PaimonRelation, state: str, schema: int | None) -> None:
+        now, *older = schemas.newest_first(self._adapter.query, relation)
+        then = next((each for each in older if each.id == schema), now)
+        buckets = (metadata.existing_table(each).as_spec().bucket for each in (then, now))
+        if problem := rollbacks.other_buckets(relation, state, *buckets):
             raise DbtRuntimeError(problem)
-
-    def _number(self, relation: PaimonRelation, version: str) -> int:
-        """The number of a table snapshot, given as such or by an existing tag."""
-        return int(version) if version.isdigit() else tags.tags(self._adapter.query, relation)[version].snapshot
-
-    def drop_later_tags(self, relation: PaimonRelation, version: Any, agreed: bool) -> None:
-        """Log the tags that a rollback deletes; refuse the rollback if users created some of them, unless `agreed`."""
-        asked = str(version).strip()
-        known = tags.tags(self._adapter.query, relation)
-        number = int(asked) if asked.isdigit() else known[asked].snapshot
-        later = [tag.name for tag in known.values() if tag.snapshot > number]
-        if not agreed and (problem := rollbacks.lost_tags(relation, asked, later)):
-            raise DbtRuntimeError(problem)
-        if later:
-            logger.info(f"rollback_to on {relation}: deleting the tags {', '.join(later)}")
 
     def run_tag_statements(self, relation: PaimonRelation, spec: TableSpec) -> list[str]:
         """The CALLs that tag the newest table snapshot as the model's `table_tag` demands."""
