@@ -411,8 +411,6 @@ class Capability(Enum):
     EXPIRE_SNAPSHOTS_RETAIN_MAX_ALONE = Rule(
         "sys.expire_snapshots with retain_max below snapshot.num-retained.min", until="1.1"
     )
-    # ExpireSnapshotsProcedure's parameter options, from 1.1.
-    EXPIRE_SNAPSHOTS_OPTIONS = Rule("sys.expire_snapshots with options", paimon="1.1", listed=True)
     EXPIRE_PARTITIONS = Rule("sys.expire_partitions", listed=True)
     # Before 1.1, PartitionExpire drops partitions in a metastore where they were never registered [ran, 0.9.0].
     EXPIRE_PARTITIONS_OUTSIDE_THE_METASTORE = Rule(
@@ -420,8 +418,7 @@ class Capability(Enum):
         catalogs={"filesystem": "0.9", "hive": "1.1", "jdbc": "0.9", "rest": "1.0"},
         remedy="Set 'metastore.partitioned-table': 'true' in tblproperties.",
     )
-    # ExpirePartitionsProcedure: max_expires from 1.0; expiration_time optional and options from 1.1.
-    EXPIRE_PARTITIONS_LIMIT = Rule("sys.expire_partitions with max_expires", paimon="1.0", listed=True)
+    # ExpirePartitionsProcedure: expiration_time is optional from 1.1.
     EXPIRE_PARTITIONS_BY_TABLE_OPTIONS = Rule(
         "sys.expire_partitions by the table's own partition.expiration-time",
         paimon="1.1",
@@ -437,8 +434,6 @@ class Capability(Enum):
         remedy="Leave such tables out.",
         listed=True,
     )
-    # RemoveOrphanFilesProcedure's parameters parallelism and mode, from 1.0.
-    REMOVE_ORPHAN_FILES_MODE = Rule("sys.remove_orphan_files with parallelism and mode", paimon="1.0", listed=True)
     # PaimonTableValuedFunctions.resolvePaimonTableValuedFunction always uses the session's catalog up to 1.0.
     INCREMENTAL_QUERY_IN_ANY_CATALOG = Rule(
         "paimon_incremental_query on other catalogs than the session's", paimon="1.1"

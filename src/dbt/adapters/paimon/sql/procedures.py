@@ -30,7 +30,6 @@ Partition = Mapping[str, Any]
 ORDER_STRATEGIES: Final = ("order", "zorder", "hilbert")
 COMPACT_STRATEGIES: Final = ("full", "minor")
 EXPIRE_STRATEGIES: Final = ("values-time", "update-time")
-ORPHAN_MODES: Final = ("local", "distributed")
 
 
 class _InvalidValueError(ValueError):
@@ -85,9 +84,6 @@ def statement(procedure: str, table: TableName, arguments: Mapping[str, Any], ve
 
 def render(procedure: str, table: TableName, arguments: Mapping[str, Any], versions: Versions) -> str:
     """The SQL of a procedure's CALL, without arguments that are None; raises DbtRuntimeError with all problems."""
-    if procedure not in PROCEDURES:
-        hint = table_options.did_you_mean(procedure, PROCEDURES, 0.6)
-        raise DbtRuntimeError(f"unknown procedure '{procedure}'. {hint}")
     definition = PROCEDURES[procedure]
     given = {name: value for name, value in arguments.items() if value is not None}
     problems = list(_problems(procedure, definition, given, versions)) or definition.check(given, versions)
@@ -109,11 +105,7 @@ def _problems(procedure: str, definition: Procedure, given: Mapping[str, Any], v
     if why := _unmet(definition.needs, versions):
         yield why
     for name, value in given.items():
-        parameter = definition.parameters.get(name)
-        if parameter is None:
-            near = table_options.suggestion(name, definition.parameters, cutoff=0.6)
-            yield f"{name}: unknown argument.{f' Did you mean {near!r}?' if near else ''}"
-        elif why := _unmet(parameter.needs, versions):
+        if why := _unmet(definition.parameters[name].needs, versions):
             yield f"{name}: {why}"
         elif problem := argument_problem(procedure, name, value, versions):
             yield problem
@@ -298,10 +290,6 @@ def _check_compact(arguments: Mapping[str, Any], versions: Versions) -> list[str
         problems.append("partitions and where cannot be combined. Put the partitions into where.")
     if "order_strategy" in arguments and "order_by" not in arguments:
         problems.append("order_strategy: needs order_by, the columns to sort by.")
-    if "order_by" in arguments and "order_strategy" not in arguments:
-        problems.append(f"order_by: needs order_strategy, one of {', '.join(ORDER_STRATEGIES)}.")
-    if "partition_idle_time" in arguments and "order_strategy" in arguments:
-        problems.append("partition_idle_time: cannot be combined with order_strategy. Remove one of them.")
     return problems
 
 
@@ -345,7 +333,6 @@ PROCEDURES: Final[Mapping[str, Procedure]] = {
             "retain_min": Parameter("whole number", _positive),
             "older_than": Parameter("timestamp", _snapshot_timestamp),
             "max_deletes": Parameter("whole number", _positive),
-            "options": Parameter("{option: value}", _options, needs=Capability.EXPIRE_SNAPSHOTS_OPTIONS),
         },
         check=_check_expire_snapshots,
     ),
@@ -369,8 +356,6 @@ PROCEDURES: Final[Mapping[str, Procedure]] = {
         {
             "older_than": Parameter("timestamp", _timestamp),
             "dry_run": Parameter("boolean", _boolean),
-            "parallelism": Parameter("whole number", _positive, needs=Capability.REMOVE_ORPHAN_FILES_MODE),
-            "mode": _choice(ORPHAN_MODES, needs=Capability.REMOVE_ORPHAN_FILES_MODE),
         },
         needs=Capability.REMOVE_ORPHAN_FILES,
     ),
@@ -380,7 +365,6 @@ PROCEDURES: Final[Mapping[str, Procedure]] = {
             "timestamp_formatter": Parameter("pattern such as yyyy-MM-dd", _string),
             "timestamp_pattern": Parameter("pattern such as $dt", _string),
             "expire_strategy": _choice(EXPIRE_STRATEGIES),
-            "max_expires": Parameter("whole number", _positive, needs=Capability.EXPIRE_PARTITIONS_LIMIT),
         },
         needs=Capability.EXPIRE_PARTITIONS,
         check=_check_expire_partitions,
