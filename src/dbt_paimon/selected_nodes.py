@@ -8,8 +8,9 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
-import click
-from dbt_common.exceptions import DbtBaseException, DbtRuntimeError
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt_paimon import commands
 
 if TYPE_CHECKING:
     from dbt.contracts.graph.manifest import Manifest
@@ -49,8 +50,6 @@ def for_each(
         on_begin: called before the first node with dbt's task, which has manifest and selection.
         on_event: called with each of dbt's events.
     """
-    from dbt.cli.main import dbtRunner
-
     found: dict[str, T] = {}
     unknown: list[str] = []
 
@@ -63,11 +62,7 @@ def for_each(
         # JSON would overwrite the results of the last run, and the log would print each error twice. These options
         # come after the command because dbt refuses an option that is given both before and after it.
         words = ["compile", *arguments, "--log-level", "none", "--no-write-json"]
-        ran = dbtRunner(manifest=LOADED.get(), callbacks=[see]).invoke(words)
-    if ran.exception is not None:
-        if isinstance(ran.exception, DbtBaseException):
-            raise ran.exception
-        raise click.ClickException(str(ran.exception))
+        ran = commands.run(words, manifest=LOADED.get(), callbacks=[see])
     # A selection by method, such as state:modified, may be empty.
     if named := [name for name in unknown if ":" not in name]:
         raise DbtRuntimeError(f"No node is selected by {', '.join(named)}.")
@@ -123,9 +118,5 @@ def _patched_compile(
             order = {name: index for index, name in enumerate(lexicographical_topological_sort(self.graph.graph))}
             results.sort(key=lambda result: order[result.node.unique_id])
 
-    before = task.CompileTask
-    task.CompileTask = Task  # type: ignore[misc]
-    try:
+    with commands.replaced(task, CompileTask=Task):
         yield
-    finally:
-        task.CompileTask = before  # type: ignore[misc]

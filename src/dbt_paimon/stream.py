@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Final
@@ -13,11 +12,10 @@ import click
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.streaming import long_running
+from dbt_paimon import commands
 from dbt_paimon.words import options
 
 _STREAMS_ONLY: Final = "config.materialized:streaming"
-# Keys of the output of `dbt ls`.
-_KEYS: Final = ("name", "unique_id", "depends_on")
 
 
 def run(select: Sequence[str], exclude: Sequence[str], full_refresh: bool, target: Mapping[str, str | None]) -> bool:
@@ -30,7 +28,7 @@ def run(select: Sequence[str], exclude: Sequence[str], full_refresh: bool, targe
     if exclude:
         chosen += ["--exclude", *exclude]
     chosen += options(target)
-    streams = _listed(chosen)
+    streams = commands.listed(["--resource-type", "model", *chosen], "name", "unique_id", "depends_on")
     if not streams:
         raise DbtRuntimeError(
             f"No streaming model is selected by {' '.join(select)}. `dbt ls --select {_STREAMS_ONLY}` lists those of "
@@ -45,7 +43,7 @@ def _run_all(streams: Sequence[Mapping[str, Any]], chosen: Sequence[str], full_r
     followers = [stream["name"] for stream in streams if _reads_one_of(stream, streams)]
     if followers:
         click.echo(f"First running each model once, to create the tables that {', '.join(followers)} read.")
-        if not _run([*refresh, *chosen]):
+        if not commands.run(["run", *refresh, *chosen]).success:
             return False
         refresh = []
         if long_running.STOP.is_set():
@@ -54,17 +52,8 @@ def _run_all(streams: Sequence[Mapping[str, Any]], chosen: Sequence[str], full_r
     click.echo(f"Streaming {names}. Press Ctrl-C to stop after the current batch.")
     with long_running.long_running_streams(), _all_at_once():
         # A long-running model never hands its thread to another one.
-        return _run(["--threads", str(len(streams)), *refresh, *chosen], _end_others)
-
-
-def _listed(arguments: Sequence[str]) -> list[dict[str, Any]]:
-    from dbt.cli.main import dbtRunner
-
-    command = ["ls", "--resource-type", "model", "--output", "json", "--output-keys", *_KEYS]
-    listed = dbtRunner().invoke(["--log-level", "none", *command, *arguments])
-    if not listed.success:
-        raise listed.exception or DbtRuntimeError("The project could not be read.")
-    return [json.loads(line) for line in listed.result] if isinstance(listed.result, list) else []
+        words = ["run", "--threads", str(len(streams)), *refresh, *chosen]
+        return commands.run(words, callbacks=[_end_others]).success
 
 
 def _reads_one_of(stream: Mapping[str, Any], streams: Sequence[Mapping[str, Any]]) -> bool:
@@ -79,15 +68,6 @@ def _end_others(event: Any) -> None:
         long_running.STOP.set()
 
 
-def _run(arguments: Sequence[str], *callbacks: Callable[[Any], None]) -> bool:
-    from dbt.cli.main import dbtRunner
-
-    ran = dbtRunner(callbacks=list(callbacks)).invoke(["run", *arguments])
-    if ran.exception is not None and not isinstance(ran.exception, SystemExit):
-        raise ran.exception
-    return bool(ran.success)
-
-
 @contextmanager
 def _all_at_once() -> Iterator[None]:
     """Make `dbt run` start every model at once, as `dbt clone` does: a long-running stream never finishes."""
@@ -98,12 +78,8 @@ def _all_at_once() -> Iterator[None]:
         def get_run_mode(self) -> GraphRunnableMode:
             return GraphRunnableMode.Independent
 
-    before = task.RunTask
-    task.RunTask = StreamTask  # type: ignore[misc]
-    try:
+    with commands.replaced(task, RunTask=StreamTask):
         yield
-    finally:
-        task.RunTask = before  # type: ignore[misc]
 
 
 @contextmanager

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
-from dbt_common.exceptions import DbtBaseException, DbtRuntimeError
+from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.profile import load_credentials
 from dbt.adapters.paimon.spark.formatting import counted
-from dbt_paimon import selected_nodes
+from dbt_paimon import commands, selected_nodes
 from dbt_paimon.diff.comparison import Comparison
 from dbt_paimon.diff.findings import Difference
 from dbt_paimon.diff.sides import Kind, Side
@@ -92,8 +91,6 @@ def summary(found: Sequence[Difference]) -> str:
 
 def _write_manifest(target: Mapping[str, str | None], other: str, folder: str) -> None:
     """Parse the project for another target of the same warehouse, and write its manifest to `folder`."""
-    from dbt.cli.main import dbtRunner
-
     here, there = load_credentials(**target), load_credentials(**{**target, "target": other})
     if _warehouse(here) != _warehouse(there):
         raise DbtRuntimeError(
@@ -101,11 +98,7 @@ def _write_manifest(target: Mapping[str, str | None], other: str, folder: str) -
             "catalogs.yml, and compare with table:catalog.schema.name."
         )
     places = options({**target, "target": other})
-    ran = dbtRunner().invoke(["--quiet", "parse", *places, "--target-path", folder, "--no-partial-parse"])
-    if isinstance(ran.exception, DbtBaseException):
-        raise ran.exception
-    if ran.exception is not None or not (Path(folder) / "manifest.json").exists():
-        raise click.ClickException(f"target:{other}: the project cannot be read: {ran.exception}")
+    commands.run(["--quiet", "parse", *places, "--target-path", folder, "--no-partial-parse"])
 
 
 def _warehouse(credentials: Any) -> tuple[Any, ...]:

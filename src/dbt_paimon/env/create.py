@@ -13,10 +13,11 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.metadata import files
 from dbt.adapters.paimon.spark.formatting import counted, size
+from dbt_paimon import commands
 from dbt_paimon.env import journal, modified
 from dbt_paimon.env.drop import drop_schemas, refuse_foreign
 from dbt_paimon.env.journal import Journal, Node, Place, State
-from dbt_paimon.env.project import Project, dbt, parse, ran_all, with_adapter
+from dbt_paimon.env.project import Project, parse, ran_all, with_adapter
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.impl import PaimonAdapter
@@ -57,7 +58,7 @@ def create(project: Project, state: str, *, full_refresh: bool) -> bool:
         refresh = ["--full-refresh"] if full_refresh else []
         deferred = ["--defer", "--favor-state", "--state", state]
         passed = not made.nodes or ran_all(
-            dbt(["build", *arguments, *chosen, *deferred, *refresh]), (node.unique_id for node in made.nodes)
+            commands.run(["build", *arguments, *chosen, *deferred, *refresh]), (node.unique_id for node in made.nodes)
         )
         if passed:
             with_adapter(arguments, lambda adapter: journal.write(adapter, replace(made, state=State.BUILT)))
@@ -133,7 +134,7 @@ def _start_from_production(arguments: Sequence[str], made: Journal, state: str) 
     if not clones:
         return
     chosen = ["--select", *(node.selector for node in clones)]
-    if not dbt(["clone", *arguments, *chosen, "--state", state, "--full-refresh"]).success:
+    if not commands.run(["clone", *arguments, *chosen, "--state", state, "--full-refresh"]).success:
         raise DbtRuntimeError("env create: production's rows could not be cloned. dbt's messages above say why.")
     for line in with_adapter(arguments, lambda adapter: _copies(adapter, clones)):
         click.echo(line)

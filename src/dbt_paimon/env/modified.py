@@ -14,7 +14,8 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.plan.api import MATERIALIZED_VIEW
 from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES, MICROBATCH
-from dbt_paimon.env.project import Project, dbt
+from dbt_paimon import commands
+from dbt_paimon.env.project import Project
 
 if TYPE_CHECKING:
     from dbt.contracts.graph.manifest import Manifest
@@ -33,9 +34,7 @@ def modified_nodes(project: Project, state: str) -> list[str]:
     """
     kinds = [word for kind in _KINDS for word in ("--resource-type", kind)]
     chosen = ["--select", "state:modified+", "--state", state, *kinds]
-    ids = ["--output", "json", "--output-keys", "unique_id", "--log-level", "none", "--no-write-json"]
-    found = dbt(["ls", *project.in_production(), *chosen, *ids]).result
-    return [json.loads(line)["unique_id"] for line in found or ()]
+    return [node["unique_id"] for node in commands.listed([*project.in_production(), *chosen], "unique_id")]
 
 
 def reason_not_built(node: Any) -> str:

@@ -12,14 +12,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
-import click
 import yaml
-from dbt_common.exceptions import DbtBaseException, DbtRuntimeError
+from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.profile import load_profile, profiles_folder, project_root
 from dbt.adapters.paimon.time_travel.clones import BY_BRANCH
+from dbt_paimon import commands
 from dbt_paimon.words import options
 
 if TYPE_CHECKING:
@@ -81,18 +81,6 @@ def schema_suffix(name: str) -> str:
     return part
 
 
-def dbt(words: Sequence[str]) -> Any:
-    """Run a dbt command in this process and return dbt's result; raises the error that stopped the command."""
-    from dbt.cli.main import dbtRunner
-
-    ran = dbtRunner().invoke(list(words))
-    if isinstance(ran.exception, DbtBaseException):
-        raise ran.exception
-    if ran.exception is not None:
-        raise click.ClickException(str(ran.exception))
-    return ran
-
-
 def ran_all(ran: Any, nodes: Iterable[str]) -> bool:
     """Whether a dbt command succeeded and ran all of these nodes."""
     return bool(ran.success) and {*nodes} <= {result.node.unique_id for result in ran.result.results}
@@ -100,8 +88,7 @@ def ran_all(ran: Any, nodes: Iterable[str]) -> bool:
 
 def parse(arguments: Sequence[str]) -> Manifest:
     """Parse the project for a target, and return the manifest. Sends no statement."""
-    manifest: Manifest = dbt(["--quiet", "parse", *arguments, "--no-write-json"]).result
-    return manifest
+    return cast("Manifest", commands.run(["--quiet", "parse", *arguments, "--no-write-json"]).result)
 
 
 def with_adapter(arguments: Sequence[str], function: Callable[[PaimonAdapter], T]) -> T:
@@ -125,13 +112,10 @@ def with_adapter(arguments: Sequence[str], function: Callable[[PaimonAdapter], T
                     errors.append(exc)
                     raise
 
-    before = task.RunOperationTask
-    task.RunOperationTask = Task  # type: ignore[misc]
-    try:
-        # run-operation requires the name of an existing macro, but this task calls the function instead.
-        dbt(["run-operation", "paimon__write_journal", *arguments, "--log-level", "none", "--no-write-json"])
-    finally:
-        task.RunOperationTask = before  # type: ignore[misc]
+    # run-operation requires the name of an existing macro, but this task calls the function instead.
+    words = ["run-operation", "paimon__write_journal", *arguments, "--log-level", "none", "--no-write-json"]
+    with commands.replaced(task, RunOperationTask=Task):
+        commands.run(words)
     if errors:
         raise errors[0]
     return found[0]

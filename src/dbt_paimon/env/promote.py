@@ -16,9 +16,10 @@ import click
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.spark.formatting import counted
+from dbt_paimon import commands
 from dbt_paimon.env import journal, modified
 from dbt_paimon.env.journal import Journal, Node, State
-from dbt_paimon.env.project import Project, dbt, parse, ran_all, with_adapter
+from dbt_paimon.env.project import Project, parse, ran_all, with_adapter
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.impl import PaimonAdapter
@@ -69,7 +70,7 @@ def publish_remaining(project: Project, arguments: Sequence[str], found: Journal
     if missing:
         chosen = ["--select", *(node.selector for node in missing)]
         with _publishing(found, {node.unique_id: node for node in missing}):
-            ran = dbt(["build", *project.in_production(), *chosen, "--full-refresh", "--threads", "1"])
+            ran = commands.run(["build", *project.in_production(), *chosen, "--full-refresh", "--threads", "1"])
         if not ran_all(ran, (node.unique_id for node in missing)):
             raise DbtRuntimeError(
                 f"env promote {found.name}: not all tables are published. dbt's messages above say why. Correct the "
@@ -163,12 +164,8 @@ def _publishing(found: Journal, missing: Mapping[str, Node]) -> Iterator[None]:
         def get_runner_type(self, node: Any) -> Any:
             return Seed if node.resource_type == "seed" else Model
 
-    before = task.BuildTask
-    task.BuildTask = Task  # type: ignore[misc]
-    try:
+    with commands.replaced(task, BuildTask=Task):
         yield
-    finally:
-        task.BuildTask = before  # type: ignore[misc]
 
 
 class _Promotion:
