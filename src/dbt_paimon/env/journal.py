@@ -7,11 +7,12 @@ that is killed leaves the old or the new journal, on every store and catalog.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
+from dbt_common.dataclass_schema import dbtClassMixin
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.metadata import schemas, snapshots
@@ -44,7 +45,7 @@ class State(Enum):
 
 
 @dataclass(frozen=True)
-class Base:
+class Base(dbtClassMixin):
     """The state of a node's production relation when the environment was created.
 
     Attributes:
@@ -59,7 +60,7 @@ class Base:
 
 
 @dataclass(frozen=True)
-class Node:
+class Node(dbtClassMixin):
     """A node that the environment builds, with its relations in the environment (`here`) and in production."""
 
     unique_id: str
@@ -82,7 +83,7 @@ class Node:
 
 
 @dataclass(frozen=True)
-class Journal:
+class Journal(dbtClassMixin):
     """The stored state of an environment.
 
     Attributes:
@@ -105,29 +106,6 @@ class Journal:
         """The prefix of the promotion's commit user."""
         return f"{Kind.PROMOTION_MARK.value}-{self.ident}"
 
-    def to_json(self) -> str:
-        """The journal as the JSON text that is stored."""
-        return json.dumps({**asdict(self), "state": self.state.value})
-
-    @classmethod
-    def of_json(cls, text: str) -> Journal:
-        """Parse a stored journal."""
-        content: Mapping[str, Any] = json.loads(text)
-        nodes = tuple(_node(each) for each in content["nodes"])
-        schemas = tuple(_place(each) for each in content["schemas"])
-        state, home = State(content["state"]), _place(content["home"])
-        return cls(content["name"], content["ident"], state, home, schemas, nodes, tuple(content["done"]))
-
-
-def _node(content: Mapping[str, Any]) -> Node:
-    places = {"here": _place(content["here"]), "production": _place(content["production"])}
-    return Node(**{**content, **places, "base": Base(**content["base"])})
-
-
-def _place(parts: Any) -> Place:
-    database, schema, identifier = parts
-    return (database, schema, identifier)
-
 
 def read(adapter: PaimonAdapter) -> Journal | None:
     """Read the journal in the target's schema; None if the schema contains no journal. Raises NewerStateError."""
@@ -140,14 +118,14 @@ def read(adapter: PaimonAdapter) -> Journal | None:
         if metadata.is_not_found(exc):
             return None
         raise
-    return Journal.of_json(rows[0][0]) if rows else None
+    return Journal.from_dict(json.loads(rows[0][0])) if rows else None
 
 
 def write(adapter: PaimonAdapter, journal: Journal) -> None:
     """Store a journal in its `home` schema, which must exist."""
     arguments = {
         "journal": _table(journal.home),
-        "content": journal.to_json(),
+        "content": json.dumps(journal.to_dict()),
         "options": option_sql(Kind.ENVIRONMENT),
     }
     adapter.execute_macro("paimon__write_journal", kwargs=arguments, macro_resolver=adapter.get_macro_resolver())
