@@ -3,8 +3,7 @@
   rows. Only the key of a deleted row is used.
 -#}
 {% macro paimon__changed_rows_sql(part) -%}
-{%- set columns = [] -%}
-{%- for name in part.columns -%}{%- do columns.append(adapter.quote(name)) -%}{%- endfor -%}
+{%- set columns = paimon__quoted(part.columns) -%}
 {%- set queries = [] -%}
 {%- if part.source.changes -%}
   {%- do queries.append('select ' ~ columns | join(', ')
@@ -25,7 +24,7 @@ from (
   from (
 {{ queries | join('\nunion all\n') }}
   )
-  group by {% for name in part.key %}{{ adapter.quote(name) }}{{ ', ' if not loop.last }}{% endfor %}
+  group by {{ paimon__quoted(part.key) | join(', ') }}
 )
 {%- endif -%}
 {%- endmacro %}
@@ -45,7 +44,7 @@ left semi join (
 {#- The groups of changed rows before and after the change. -#}
 {% macro paimon__changed_groups_sql(refresh) -%}
 {%- for sql in refresh.groups_sql -%}
-select {{ 'distinct ' if loop.length == 1 }}{% for name in refresh.groups %}{{ adapter.quote(name) }}{{ ', ' if not loop.last }}{% endfor %}
+select {{ 'distinct ' if loop.length == 1 }}{{ paimon__quoted(refresh.groups) | join(', ') }}
 from (
 {{ sql }}
 )
