@@ -249,8 +249,6 @@ def plan(full_refresh: bool, output: str, fail_on_loss: bool, **selection: Any) 
         _affected(selection, full_refresh=full_refresh, as_json=output == "json")
         return
     found = preview.run(_dbt_arguments(**selection), full_refresh, as_json=output == "json")
-    if output == "text":
-        click.echo(preview.summary(found))
     if any(node.does is Action.FAIL or node.asks for node in found):
         sys.exit(1)
     if fail_on_loss and any(node.loses for node in found):
@@ -406,8 +404,6 @@ def diff(
         samples=samples,
         output=output,
     )
-    if output == diffs.TEXT:
-        click.echo(diffs.summary(found))
     if any(difference.problem for difference in found):
         sys.exit(1)
     if fail_on_diff and not all(difference.is_empty for difference in found):
@@ -444,8 +440,6 @@ def diff_of_environment(name: str, samples: int, output: str, **target: str | No
     Exit code 1 if a table could not be compared.
     """
     found = environments.diff(EnvironmentProject(target, schema_suffix(name)), samples=samples, output=output)
-    if output == diffs.TEXT:
-        click.echo(diffs.summary(found))
     if any(difference.problem for difference in found):
         sys.exit(1)
 

@@ -63,6 +63,8 @@ def show(
         else:
             lines = difference.markdown() if output == MARKDOWN else difference.lines()
             click.echo("\n".join(lines))
+    if output == TEXT:
+        click.echo(_summary(found))
     return found
 
 
@@ -80,7 +82,7 @@ def _deferred(target: Mapping[str, str | None], before: Side, after: Side, state
     return kept
 
 
-def summary(found: Sequence[Difference]) -> str:
+def _summary(found: Sequence[Difference]) -> str:
     """The last line: the number of nodes, and how many differ."""
     differ = sum(not difference.is_empty and not difference.problem for difference in found)
     parts = [counted(len(found), "node"), f"{differ} differ"]

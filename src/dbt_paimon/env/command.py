@@ -30,8 +30,6 @@ def diff(project: Project, *, samples: int, output: str) -> list[Difference]:
     """Compare each node that the environment built with production's table, and print the differences."""
     with project.in_environment() as arguments:
         found = read(project, arguments)
-        if not found.nodes:
-            return []
         nodes = {node.unique_id: node for node in found.nodes}
 
         def of_node(adapter: PaimonAdapter, node: Mapping[str, Any]) -> Difference:
@@ -39,7 +37,7 @@ def diff(project: Project, *, samples: int, output: str) -> list[Difference]:
             return Comparison(adapter).of(node, before, _NOW, key=(), samples=samples)
 
         chosen = ["--select", *(node.selector for node in found.nodes)]
-        results = selected_nodes.for_each(of_node, [*arguments, *chosen], compiled=False)
+        results = selected_nodes.for_each(of_node, [*arguments, *chosen], compiled=False) if nodes else []
     return diffs.show(results, Side(Kind.TABLE, "production"), _NOW, output)
 
 

@@ -28,10 +28,12 @@ def run(arguments: Sequence[str], full_refresh: bool, as_json: bool) -> list[Pre
     found = [result.value or _failed(result) for result in results]
     for preview in found:
         click.echo(json.dumps(preview.as_dict(), default=str) if as_json else "\n".join(preview.lines()))
+    if not as_json:
+        click.echo(_summary(found))
     return found
 
 
-def summary(found: Sequence[Preview]) -> str:
+def _summary(found: Sequence[Preview]) -> str:
     """The last line: the number of nodes, and how many would lose history or fail."""
     lose = sum(preview.loses for preview in found)
     fail = sum(preview.does is Action.FAIL or preview.asks for preview in found)
