@@ -11,6 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final
 
+from dbt.adapters.paimon.sql.text import name_parts
 from dbt.adapters.paimon.unchanged.nodes import overrides
 from dbt_paimon.lineage import parsing, queries
 from dbt_paimon.lineage.parsing import Unresolved
@@ -21,7 +22,6 @@ KINDS: Final = frozenset(("model", "seed", "snapshot", "source", "test", "functi
 # Prefix of the id of a relation that no node of the manifest has.
 FOREIGN: Final = "relation:"
 _ANY_CATALOG: Final = ""
-_PART: Final = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
 _INVENTED: Final = re.compile(r"_col_\d+")
 _DBT_COLUMNS: Final = ("dbt_scd_id", "dbt_updated_at", "dbt_valid_from", "dbt_valid_to")
 
@@ -68,9 +68,9 @@ class Project:
 
     @cached_property
     def names(self) -> Mapping[str, tuple[str, ...]]:
-        """The full name of each node's relation, by the node's id."""
+        """The full name of each node's relation in lower case, by the node's id."""
         named = {node_id: node for node_id, node in self.nodes.items() if node.get("relation_name")}
-        return {node_id: name_parts(node["relation_name"]) for node_id, node in named.items()}
+        return {node_id: name_parts(node["relation_name"].lower()) for node_id, node in named.items()}
 
     @cached_property
     def _by_name(self) -> Mapping[tuple[str, ...], str]:
@@ -151,11 +151,6 @@ class Project:
                 return tuple(dict.fromkeys((*passed, *result.columns))) if passed or not result.star else ()
             found = _named(node.get("compiled_code") or "") if node["resource_type"] == "model" else ()
         return found or self.given.get(node_id, ())
-
-
-def name_parts(relation_name: str) -> tuple[str, ...]:
-    """The parts of a relation's name in SQL, without backticks and in lower case."""
-    return tuple((quoted.replace("``", "`") or bare).lower() for quoted, bare in _PART.findall(relation_name))
 
 
 def documented_columns(nodes: Iterable[Mapping[str, Any]]) -> dict[str, tuple[str, ...]]:

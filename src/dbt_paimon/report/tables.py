@@ -16,6 +16,7 @@ from dbt.adapters.paimon.connection_methods import PaimonConnectionMethod
 from dbt.adapters.paimon.errors.redaction import redact_text, redacted
 from dbt.adapters.paimon.metadata import facts
 from dbt.adapters.paimon.spec import advice as config_advice
+from dbt.adapters.paimon.sql.text import name_parts
 from dbt.adapters.paimon.streaming import checkpoints
 from dbt.adapters.paimon.streaming.sources.ranges import PlannedRanges
 from dbt_paimon.report import advice, figures
@@ -123,7 +124,7 @@ class TableReader:
             return
         for name, saved in positions.saved_in(self._adapter.query, found).items():
             place = positions.find(positions.fingerprint(name), known.snapshots, saved, relation)
-            source = ".".join(part.replace("``", "`") for part in name[1:-1].split("`.`")[-2:])
+            source = ".".join(name_parts(name)[-2:])
             read = "not known" if place is None else str(place.snapshot)
             yield Reader(node["name"], "incremental model", source, read)
 

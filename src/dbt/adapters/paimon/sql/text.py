@@ -26,6 +26,8 @@ _TO_THE_END: Final = re.compile(r"(?:set|reset|add|list)\b", re.IGNORECASE)
 _BRACKET: Final = re.compile(r"/\*|\*/")
 _FIRST_LINE_COMMENT: Final = re.compile(r"/\*(?:(?!\*/).)*\*/[ \t]*\n")
 
+# A part of a qualified name.
+_PART: Final = re.compile(r"`(?:[^`]|``)+`|[^.`]+")
 # IDENTIFIER in the same grammar. Its rules for numbers come first, so `1e5` is not an identifier.
 _PLAIN_NAME: Final = re.compile(r"(?!\d+(?:e\d+)?(?:[lsydf]|bd)?\Z)\w+", re.ASCII | re.IGNORECASE)
 
@@ -52,6 +54,11 @@ def quoted(*parts: str) -> str:
 def unquoted(name: str) -> str:
     """A part of a name, without backticks."""
     return name[1:-1].replace("``", "`") if name.startswith("`") else name
+
+
+def name_parts(name: str) -> tuple[str, ...]:
+    """The parts of a qualified name, without backticks."""
+    return tuple(map(unquoted, _PART.findall(name)))
 
 
 def is_plain(name: str) -> bool:

@@ -18,14 +18,13 @@ from dbt.adapters.paimon.sql.statements import (
     SORTED_COMPACTION,
     Statement,
 )
-from dbt.adapters.paimon.sql.text import after_blanks, statements, unquoted
+from dbt.adapters.paimon.sql.text import after_blanks, name_parts, statements
 
 _CALL: Final = re.compile(
     r"call\b[^(]*\bsys`?\s*\.\s*`?(?P<procedure>\w+)`?\s*\((?P<arguments>.*)", re.IGNORECASE | re.DOTALL
 )
 _ORDER: Final = re.compile(r"(['\"])(?:order|zorder|hilbert)\1", re.IGNORECASE)
 _TABLE: Final = re.compile(r"(?:\A|.*\btable\s*=>)\s*(['\"])(?P<name>[^'\"]+)\1", re.IGNORECASE | re.DOTALL)
-_PART: Final = re.compile(r"`(?:[^`]|``)+`|[^.`]+")
 _CACHE: Final = re.compile(r"cache\s+(?:lazy\s+)?table\s+\S+\s.*?\bas\b", re.IGNORECASE | re.DOTALL)
 _DDL: Final = re.compile(
     r"(?P<verb>create|drop|alter)\s+(?:or\s+replace\s+)?(?:(?:global\s+)?temporary\s+)?(?P<what>\w+)", re.IGNORECASE
@@ -73,5 +72,4 @@ def _read(script: str, part: str) -> Statement:
 def _table(arguments: str) -> tuple[str, ...]:
     """The parts of the name of a CALL's table, from the argument `table` or else the first one."""
     found = _TABLE.match(arguments)
-    parts = _PART.findall(found["name"]) if found else []
-    return tuple(map(unquoted, parts))[-3:]
+    return name_parts(found["name"])[-3:] if found else ()

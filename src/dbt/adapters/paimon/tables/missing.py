@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from dbt.adapters.paimon.options.table_options import suggestion
-from dbt.adapters.paimon.sql.text import quoted
+from dbt.adapters.paimon.sql.text import name_parts, quoted
 
 _NAME: Final = r"`(?:[^`]|``)+`"
 _NOT_FOUND: Final = re.compile(rf"\[TABLE_OR_VIEW_NOT_FOUND\][^`]*(?P<name>{_NAME}(?:\.{_NAME})*) cannot be found")
@@ -28,8 +28,7 @@ def table_in(text: str) -> tuple[str, ...]:
     if no_catalog := _NO_CATALOG.search(text):
         return (*no_catalog[1].split(", "), "")
     found = _NOT_FOUND.search(text)
-    parts = re.findall(_NAME, found["name"]) if found else []
-    return tuple(part[1:-1].replace("``", "`") for part in parts)
+    return name_parts(found["name"]) if found else ()
 
 
 def function_in(text: str) -> str:
