@@ -181,7 +181,9 @@ class _Promotion:
         original: PaimonRelation | None = adapter.get_relation(*node.here)
         if original is None:
             raise DbtRuntimeError(f"env promote: {'.'.join(node.here)} does not exist. Create the environment again.")
-        sql = f"select * from {(adapter.clones.behind(original) or original).render()}"
+        arguments = {"original": adapter.clones.behind(original) or original}
+        resolver = adapter.get_macro_resolver()
+        sql = str(adapter.execute_macro("paimon__promoted_rows", kwargs=arguments, macro_resolver=resolver))
         model.compiled, model.extra_ctes_injected, model.language, model.compiled_code = True, True, "sql", sql
         # The rows have passed their tests, so no audit. With `full_refresh: false` they would be added to the old rows.
         model.config["full_refresh"], model.config["wap"] = True, False

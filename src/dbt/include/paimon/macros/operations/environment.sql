@@ -14,3 +14,8 @@
     {{ create_view_as(view, 'select * from ' ~ original.render()) }}
   {%- endcall -%}
 {% endmacro %}
+
+{#- The query with which a promotion writes a node: all rows of the node's relation in the environment. -#}
+{% macro paimon__promoted_rows(original) -%}
+select * from {{ original.render() }}
+{%- endmacro %}
