@@ -28,7 +28,7 @@ _FOLDERS: Final = {"--project-dir": "DBT_PROJECT_DIR", "--profiles-dir": "DBT_PR
 def send(words: Sequence[str]) -> int | None:
     """Run a command line in the project's shell and return the exit code, or None if no shell is running."""
     project = _project(words)
-    if project is None or not hasattr(socket, "AF_UNIX"):
+    if project is None:
         return None
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         try:

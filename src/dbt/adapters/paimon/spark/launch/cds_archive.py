@@ -34,7 +34,7 @@ def java_options(java: JavaRuntime, class_path: Sequence[Path], conf: Mapping[st
     """The Java options that use or create the archive of this kind of JVM; empty if unsupported or set by the user."""
     own = f"{conf.get('spark.driver.extraJavaOptions', '')} {os.environ.get('JDK_JAVA_OPTIONS', '')}"
     unwanted = os.environ.get(VARIABLE, "1") in ("0", "false") or "Archive" in own or "-Xshare" in own
-    if unwanted or java.major < JAVA_WITH_CLASS_ARCHIVES or os.name == "nt":
+    if unwanted or java.major < JAVA_WITH_CLASS_ARCHIVES:
         return []
     with suppress(OSError):
         archive = cache_folder() / f"classes-{_fingerprint(java, class_path)}.jsa"

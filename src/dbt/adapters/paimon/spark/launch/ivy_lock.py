@@ -24,7 +24,7 @@ def resolution_lock(packages: Sequence[str]) -> Iterator[None]:
     Ivy does not lock its cache: two processes that fill it at once (test workers, two dbt runs on a new machine)
     break each other's downloads.
     """
-    if not packages or not file_locks.AVAILABLE:
+    if not packages:
         yield
         return
     path = ivy_lock_path()
