@@ -2,47 +2,11 @@
 
 from __future__ import annotations
 
+from unittest.mock import Mock
+
 import pytest
 
-from dbt.adapters.paimon.spark.handles import Handle, with_conf
-
-
-@pytest.fixture
-def settings() -> dict[str, str]:
-    return {"kept": "1"}
-
-
-def writer(settings: dict[str, str]):
-    def write(key: str, value: str | None) -> None:
-        if value is None:
-            settings.pop(key)
-        else:
-            settings[key] = value
-
-    return write
-
-
-def test_settings_are_restored(settings) -> None:
-    with with_conf({"kept": "2", "new": "3"}, settings.get, writer(settings)):
-        assert settings == {"kept": "2", "new": "3"}
-    assert settings == {"kept": "1"}
-
-
-def test_settings_are_restored_after_an_error(settings) -> None:
-    with pytest.raises(ValueError, match="own"), with_conf({"new": "3"}, settings.get, writer(settings)):
-        raise ValueError("own")
-    assert settings == {"kept": "1"}
-
-
-def test_the_error_of_the_statement_is_reported() -> None:
-    """If Spark's JVM has ended, the settings cannot be restored."""
-
-    def write(key: str, value: str | None) -> None:
-        if value is None:
-            raise ConnectionRefusedError
-
-    with pytest.raises(ValueError, match="own"), with_conf({"new": "3"}, lambda key: None, write):
-        raise ValueError("own")
+from dbt.adapters.paimon.spark.handles import Handle
 
 
 class Session(Handle):
@@ -61,11 +25,39 @@ class Session(Handle):
         return self.settings.get(key)
 
     def _set(self, key: str, value: str | None) -> None:
-        writer(self.settings)(key, value)
+        if value is None:
+            self.settings.pop(key)
+        else:
+            self.settings[key] = value
 
 
 # The test needs no cursor.
 Session.__abstractmethods__ = frozenset()
+
+
+@pytest.fixture
+def session() -> Session:
+    return Session({"kept": "1"})
+
+
+def test_settings_are_restored(session: Session) -> None:
+    with session.configured({"kept": "2", "new": "3"}):
+        assert session.settings == {"kept": "2", "new": "3"}
+    assert session.settings == {"kept": "1"}
+
+
+def test_settings_are_restored_after_an_error(session: Session) -> None:
+    with pytest.raises(ValueError, match="own"), session.configured({"new": "3"}):
+        raise ValueError("own")
+    assert session.settings == {"kept": "1"}
+
+
+def test_the_error_of_the_statement_is_reported(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If Spark's JVM has ended, the settings cannot be restored."""
+    monkeypatch.setattr(session, "_set", Mock(side_effect=[None, ConnectionRefusedError]))
+    with pytest.raises(ValueError, match="own"), session.configured({"new": "3"}):
+        raise ValueError("own")
+
 
 ZONE = "spark.sql.session.timeZone"
 

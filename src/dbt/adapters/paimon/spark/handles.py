@@ -37,32 +37,6 @@ def session_conf(conf: Mapping[str, str]) -> dict[str, str]:
     return {key: value for key, value in conf.items() if key.startswith("spark.sql.") and key not in STATIC_CONF}
 
 
-@contextmanager
-def with_conf(
-    conf: Mapping[str, str | None], read: Callable[[str], str | None], write: Callable[[str, str | None], None]
-) -> Iterator[None]:
-    """Set Spark settings inside the block, and restore the old values afterwards, even after an error.
-
-    None is a setting without a value: `read` returns it, and `write` unsets the setting.
-    """
-    before = {key: read(key) for key in conf}
-
-    def restore() -> None:
-        for key, old in before.items():
-            write(key, old)
-
-    try:
-        for key, value in conf.items():
-            write(key, value)
-        yield
-    except BaseException:
-        # If Spark has ended, this fails too: report the statement's own error instead.
-        with suppress(Exception):
-            restore()
-        raise
-    restore()
-
-
 class Cursor(ABC):
     """A DB-API-like cursor; rows stay in Spark until they are fetched."""
 
@@ -203,13 +177,28 @@ class Handle(ABC):
 
             yield settings
 
-    def configured(self, conf: Mapping[str, str | None]) -> AbstractContextManager[None]:
-        def write(key: str, value: str | None) -> None:
-            # A lost session is not used again.
-            if not self.is_lost:
-                self._set(key, value)
+    @contextmanager
+    def configured(self, conf: Mapping[str, str | None]) -> Iterator[None]:
+        """Set Spark settings inside the block, and restore the old values afterwards, even after an error.
 
-        return with_conf(conf, self._value_of, write)
+        None is a setting without a value.
+        """
+        before = {key: self._value_of(key) for key in conf}
+        try:
+            self._set_all(conf)
+            yield
+        except BaseException:
+            # If Spark has ended, this fails too: report the statement's own error instead.
+            with suppress(Exception):
+                self._set_all(before)
+            raise
+        self._set_all(before)
+
+    def _set_all(self, conf: Mapping[str, str | None]) -> None:
+        # A lost session is not used again.
+        if not self.is_lost:
+            for key, value in conf.items():
+                self._set(key, value)
 
     def setting(self, key: str) -> str | None:
         """Like `_value_of`, but None if reading the setting would take a statement."""
