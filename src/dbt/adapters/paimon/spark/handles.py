@@ -13,7 +13,6 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.metadata import commits, procedures, snapshots
-from dbt.adapters.paimon.profile_checks import STATIC_CONF
 from dbt.adapters.paimon.spark import scans
 from dbt.adapters.paimon.sql import predicates, views
 from dbt.adapters.paimon.sql.text import statements
@@ -30,11 +29,6 @@ if TYPE_CHECKING:
 _CANCEL_EVERY: Final = 0.2
 # Settings that may change how Spark and Paimon analyze a query.
 _OF_QUERIES: Final = ("spark.sql.", "spark.paimon.")
-
-
-def session_conf(conf: Mapping[str, str]) -> dict[str, str]:
-    """Select the Spark settings that a session can set."""
-    return {key: value for key, value in conf.items() if key.startswith("spark.sql.") and key not in STATIC_CONF}
 
 
 class Cursor(ABC):

@@ -17,8 +17,8 @@ from dbt.adapters.paimon.connection_methods import PaimonConnectionMethod
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.machine import installation
 from dbt.adapters.paimon.machine.java import JavaRuntime, find_java
+from dbt.adapters.paimon.profile_checks import STATIC_CONF
 from dbt.adapters.paimon.spark.conf import session_settings, spark_conf
-from dbt.adapters.paimon.spark.handles import session_conf
 from dbt.adapters.paimon.spark.launch import packages, resolved_jars
 
 
@@ -93,7 +93,9 @@ class Runtime:
 
     @cached_property
     def session_conf(self) -> dict[str, str]:
-        return session_conf(self.conf)
+        """The settings among these that a session can set."""
+        settings = self.conf.items()
+        return {key: value for key, value in settings if key.startswith("spark.sql.") and key not in STATIC_CONF}
 
     @cached_property
     def java(self) -> JavaRuntime:
