@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 import uuid
-from collections.abc import Callable
 
+from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 from dbt_common.ui import yellow
 
@@ -16,10 +16,10 @@ from dbt.adapters.paimon.connection_methods import PaimonConnectionMethod
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark.runtime import Runtime
 
-Say = Callable[[str], None]
+logger = AdapterLogger("Paimon")
 
 
-def check(adapter: AdapterProtocol, say: Say, tell_all: Say) -> None:
+def check(adapter: AdapterProtocol) -> None:
     """Create, write, read and drop a table in the profile's schema, and print the versions and features.
 
     A schema that does not exist is created and dropped, too. Raises DbtRuntimeError with the step that failed.
@@ -46,9 +46,9 @@ def check(adapter: AdapterProtocol, say: Say, tell_all: Say) -> None:
         if not existed:
             adapter.query(f"drop database if exists {schema_sql}")
     versions = adapter.versions
-    say(f"  spark: {_spark(adapter.runtime)}")
-    say(f"  paimon: {versions.paimon}, catalog {credentials.database} ({versions.catalog_kind})")
-    say(f"  {where}: a table was created, written, read and dropped")
+    logger.info(f"  spark: {_spark(adapter.runtime)}")
+    logger.info(f"  paimon: {versions.paimon}, catalog {credentials.database} ({versions.catalog_kind})")
+    logger.info(f"  {where}: a table was created, written, read and dropped")
     for storage in adapter.runtime.storages:
         catalog = storage.catalog
         leased = not credentials.is_remote and lock_places.needs_leases(catalog, credentials.s3_lock)
@@ -57,9 +57,9 @@ def check(adapter: AdapterProtocol, say: Say, tell_all: Say) -> None:
             raise lock_places.missing_lock_error(storage, no_leases)
         safe, sentence = writers.writers(catalog, str(versions.paimon), no_leases)
         label = f"  storage of {catalog.name}: {catalog.scheme or 'named by the catalog'}; "
-        say(f"{label}{sentence}" if safe else yellow(f"{label}WARNING: {sentence}."))
-    say(f"  views: in the catalog {adapter.view_catalog}")
-    _tell_capabilities(versions, say, tell_all)
+        logger.info(f"{label}{sentence}" if safe else yellow(f"{label}WARNING: {sentence}."))
+    logger.info(f"  views: in the catalog {adapter.view_catalog}")
+    _tell_capabilities(versions)
 
 
 def _spark(runtime: Runtime) -> str:
@@ -75,16 +75,16 @@ def _spark(runtime: Runtime) -> str:
     )
 
 
-def _tell_capabilities(versions: Versions, say: Say, tell_all: Say) -> None:
+def _tell_capabilities(versions: Versions) -> None:
     """Print how many of Paimon's features this combination has, and each one to the debug log."""
     rows = versions.describe()
     for capability, supported, remark in rows:
-        tell_all(f"  {'yes' if supported else 'no ':3} {capability}{f' ({remark})' if remark else ''}")
+        logger.debug(f"  {'yes' if supported else 'no ':3} {capability}{f' ({remark})' if remark else ''}")
     lacking = sum(not supported for _, supported, _ in rows)
     hint = f", {lacking} need a different Paimon, Spark or catalog: --log-level debug lists them"
-    say(f"  {len(rows) - lacking} of {len(rows)} optional features are available{hint if lacking else ''}")
+    logger.info(f"  {len(rows) - lacking} of {len(rows)} optional features are available{hint if lacking else ''}")
     if defects := versions.defects():
-        say(
+        logger.info(
             f"  Paimon {versions.paimon} has {len(defects)} known defects that return wrong rows or lose rows; "
             "dbt-paimon avoids, refuses or warns about them (docs/reference/known-defects.md)"
         )

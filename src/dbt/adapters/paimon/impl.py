@@ -13,7 +13,6 @@ from dbt.adapters.base.impl import DEFAULT_BASE_BEHAVIOR_FLAGS, BaseAdapter
 from dbt.adapters.base.relation import InformationSchema
 from dbt.adapters.catalogs import DbtCatalogIntegrationNotFoundError
 from dbt.adapters.contracts.relation import RelationConfig
-from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.events.types import ConstraintNotSupported
 from dbt.adapters.spark.impl import SparkAdapter
 from dbt_common.behavior_flags import BehaviorFlag
@@ -79,8 +78,6 @@ if TYPE_CHECKING:
     from dbt.adapters.contracts.connection import AdapterResponse, Connection
     from dbt.adapters.contracts.macros import MacroResolverProtocol
     from dbt_common.contracts.metadata import CatalogTable
-
-logger = AdapterLogger("Paimon")
 
 
 class PaimonAdapter(SparkAdapter):
@@ -310,7 +307,7 @@ class PaimonAdapter(SparkAdapter):
 
     def debug_query(self) -> None:
         """`dbt debug`: create, write, read and drop a table, and print a few lines about the connection."""
-        debug.check(self, logger.info, logger.debug)
+        debug.check(self)
 
     @property
     def _behavior_flags(self) -> list[BehaviorFlag]:

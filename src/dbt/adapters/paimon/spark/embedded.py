@@ -9,7 +9,6 @@ from dbt.adapters.paimon.metadata.classes import paimon_table
 from dbt.adapters.paimon.metadata.schemas import Schema
 from dbt.adapters.paimon.spark import analysis, branch_schemas, row_writer, sorted_compaction
 from dbt.adapters.paimon.spark.copied_renames import CopiedRenames
-from dbt.adapters.paimon.sql import predicates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -102,7 +101,7 @@ class EmbeddedSpark:
 
     def sort(self, statement: str) -> bool:
         """Run a CALL of `compact` with an order, without losing rows; False if not run (see `sorted_compaction`)."""
-        return sorted_compaction.sort(self._session, statement, lambda text: predicates.by_spark(self._session, text))
+        return sorted_compaction.sort(self._session, statement)
 
     def settings(self) -> dict[str, str]:
         """All explicit settings of the session, and its time zone."""

@@ -10,7 +10,7 @@ dbt-paimon warns that rows may be lost.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,13 +18,13 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.metadata.classes import paimon_table
 from dbt.adapters.paimon.spark import parsed_calls, row_writer
+from dbt.adapters.paimon.sql import predicates
 from dbt.adapters.paimon.sql.scala import elements
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from dbt.adapters.paimon.metadata.table_name import TableName
-    from dbt.adapters.paimon.sql.predicates import Reference
 
 # CompactProcedure.PARAMETERS in their order.
 _ORDER: Final = ("table", "partitions", "order_strategy", "order_by", "where", "options")
@@ -34,11 +34,11 @@ LAST_SAFE_SNAPSHOT: Final = "spark.paimon.commit.strict-mode.last-safe-snapshot"
 RESULT: Final = "select true as result"
 
 
-def sort(session: SparkSession, statement: str, references_of: Callable[[str], Iterable[Reference]]) -> bool:
+def sort(session: SparkSession, statement: str) -> bool:
     """Run a CALL of `compact` with an order, and return whether it was run.
 
     Other statements are not run. Calls that only Paimon can run are not run either, although Paimon may refuse them or
-    lose rows (with deletion vectors). `references_of` returns the column names in an SQL expression.
+    lose rows (with deletion vectors).
     """
     call = parsed_calls.parsed(session, statement, "compact", _ORDER)
     if call is None or not call.arguments.get("order_strategy"):
@@ -49,7 +49,7 @@ def sort(session: SparkSession, statement: str, references_of: Callable[[str], I
         return False
     where = given.get("where") or _any_of(given.get("partitions", ""))
     keys = set(map(str, table.partitionKeys()))
-    if where and any(parts[-1] not in keys for _, parts in references_of(where)):
+    if where and any(parts[-1] not in keys for _, parts in predicates.by_spark(session, where)):
         return False
     _sort_files(session, call.table, table, given, where)
     session.catalog.refreshTable(call.table.rendered)
