@@ -1,10 +1,11 @@
-"""known-defects.md: Paimon's defects and what the adapter does about them, from `capabilities`."""
+"""known-defects.md: Paimon's defects (from `capabilities`), what the adapter does about them, and the tests of that."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
-from dbt.adapters.paimon.capabilities import known_defects
+from dbt.adapters.paimon.capabilities import Capability, Rule
 from reference.markdown import plain, table
 
 _PAGE: Final = """\
@@ -26,11 +27,108 @@ Programs that use the same tables without dbt-paimon are not protected.
 `make reference` writes this page from `capabilities.py`.
 """
 
+# Capability -> (what the adapter does where it is missing, the test of that).
+ANSWERS: Final[Mapping[Capability, tuple[str, str]]] = {
+    Capability.OLD_BUCKETS_GUARDED: ("a rescale of some partitions is refused", "functional/buckets/test_rescale.py"),
+    Capability.DECIMAL_FIRST_IN_STRUCT: ("the table is refused", "unit/test_corpus.py"),
+    Capability.FILTERS_ON_SMALL_INTEGERS: (
+        "avoided: filters inside Parquet files are off for such tables",
+        "functional/types/test_round_trip.py",
+    ),
+    Capability.FILTERS_THAT_KEEP_NULLS: ("a warning for each such condition", "functional/types/test_null_filters.py"),
+    Capability.FILTERS_AFTER_TYPE_CHANGE: (
+        "Parquet: avoided, filters inside its files are off; ORC: the change of type is refused",
+        "functional/incremental/test_older_types.py",
+    ),
+    Capability.FILTERS_AFTER_CHANGE_TO_TEXT: (
+        "the change of type is refused",
+        "functional/incremental/test_older_types.py",
+    ),
+    Capability.SEQUENCE_OUTSIDE_DEFAULT_AGGREGATE: ("the function is refused", "unit/test_corpus.py"),
+    Capability.REMOVE_RECORD_ON_DELETE: ("the option is refused", "unit/test_corpus.py"),
+    Capability.SUM_RETRACTS_IN_SEQUENCE_GROUP: (
+        "new tables are refused; a warning for existing ones",
+        "functional/merge_engines/test_right_values.py",
+    ),
+    Capability.RETRACTIONS_BEFORE_OLDER_ROWS: (
+        "new tables are refused; a warning for existing ones",
+        "functional/merge_engines/test_right_values.py",
+    ),
+    Capability.FIRST_VALUE_BY_SEQUENCE: (
+        "new tables are refused; a warning for existing ones",
+        "functional/merge_engines/test_right_values.py",
+    ),
+    Capability.STRUCT_IN_NULL_STRUCT: ("the row is refused", "functional/merge_engines/test_right_values.py"),
+    Capability.RECORD_EXPIRY_OF_NULL: ("the column is made NOT NULL", "functional/merge_engines/test_right_values.py"),
+    Capability.KEY_WITH_ONE_OF_TWO_PARTITIONS: ("the table is refused", "unit/test_corpus.py"),
+    Capability.NEGATIVE_ZERO: ("models write 0.0", "functional/merge_engines/test_right_values.py"),
+    Capability.COLLECT_DISTINCT_OF_FIRST_ROW: (
+        "duplicates are removed as rows are written",
+        "functional/merge_engines/test_right_values.py",
+    ),
+    Capability.COMPACT_ORDER_CHECKS_APPENDS: (
+        "on 0.9 with method: session, the rows are kept; otherwise a warning",
+        "functional/maintenance/test_sorted_beside_writers.py",
+    ),
+    Capability.ORC_TIMESTAMPS_OF_ANY_HOUR: (
+        "a warning, if the JVM's time zone has clock changes",
+        "functional/maintenance/test_time_zones.py",
+    ),
+    Capability.INCREMENTAL_QUERY_MERGES: (
+        "`paimon_changes` merges the rows of a key itself",
+        "functional/changes/test_ways.py",
+    ),
+    Capability.DELETE_KEEPS_ROWS_OF_NULL_CONDITIONS: (
+        "in hooks and operations, `is true` is added to the condition",
+        "functional/maintenance/test_delete_rows.py",
+    ),
+    Capability.DELETE_BY_WHOLE_CONDITION: (
+        "in hooks and operations, DELETE checks the condition on each row",
+        "functional/maintenance/test_delete_rows.py",
+    ),
+    Capability.DELETE_OF_BLANK_PARTITIONS: (
+        "in hooks and operations, DELETE checks the condition on each row",
+        "functional/maintenance/test_delete_rows.py",
+    ),
+    Capability.DELETE_BESIDE_ROWKIND: (
+        "DELETE is refused; `delete_rows` deletes",
+        "functional/maintenance/test_delete_rows.py",
+    ),
+    Capability.DELETE_SHOWS_FIRST_ROWS: (
+        "DELETE is refused; `delete_rows` deletes",
+        "functional/maintenance/test_delete_rows.py",
+    ),
+    Capability.DELETED_VALUES_FORGOTTEN: (
+        "a warning, with the remedy: a compaction after the run",
+        "functional/maintenance/test_delete_rows.py",
+    ),
+    Capability.DELETE_WITHOUT_COMPACTION: (
+        "DELETE is refused; `delete_rows` compacts first",
+        "functional/maintenance/test_delete_rows.py",
+    ),
+    Capability.ROLLBACK_KEEPS_FILES: (
+        "the rollback ends at a compaction right after that state, or is refused",
+        "functional/time_travel/test_time_travel.py",
+    ),
+    Capability.BRANCHES_WITH_ALL_SCHEMAS: (
+        "with method: session, the schemas are copied; otherwise the error explains this",
+        "functional/wap/test_wap.py",
+    ),
+}
+
+
+def releases_without(rule: Rule) -> str:
+    """The Paimon releases without a capability."""
+    if rule.until:
+        return f"{rule.until} and newer"
+    return f"before {rule.paimon}" if rule.paimon else "all"
+
 
 def page() -> str:
     """The whole page."""
+    defects = [(each.value.wrong, releases_without(each.value), *answer) for each, answer in ANSWERS.items()]
     rows = [
-        (plain(each.wrong), each.releases, plain(each.answer), f"`tests/{each.test}`")
-        for each in sorted(known_defects(), key=lambda each: (each.releases != "all", each.releases, each.wrong))
+        (plain(wrong), releases, plain(answer), f"`tests/{test}`")
+        for wrong, releases, answer, test in sorted(defects, key=lambda each: (each[1] != "all", each[1], each[0]))
     ]
     return _PAGE.format(table=table(("what goes wrong", "Paimon", "dbt-paimon", "test"), rows))

@@ -43,9 +43,8 @@ class Rule:
         until_spark: the first Spark that no longer has it.
         catalogs: the first Paimon release per catalog kind, instead of `paimon`; other kinds lack it.
         listed: whether `dbt debug` and docs/compatibility.md list it.
-        wrong: the defect of the Paimon releases without it, for docs/reference/known-defects.md.
-        answer: what the adapter does about the defect.
-        test: the test of `answer`.
+        wrong: the defect of the Paimon releases without it (docs/reference/known-defects.md): wrong rows, lost rows, or
+            unreadable tables.
     """
 
     label: str
@@ -57,15 +56,6 @@ class Rule:
     remedy: str = ""
     listed: bool = False
     wrong: str = ""
-    answer: str = ""
-    test: str = ""
-
-    @property
-    def releases(self) -> str:
-        """The releases without the capability."""
-        if self.until:
-            return f"{self.until} and newer"
-        return f"before {self.paimon}" if self.paimon else "all"
 
 
 _WITH_BRANCHES: Final[Mapping[str, str]] = {"filesystem": "0.9", "hive": "0.9", "rest": "1.0"}
@@ -122,8 +112,6 @@ class Capability(Enum):
         until="1.0",
         remedy="Leave `partitions` out to rewrite all of them.",
         wrong="after a rescale of some partitions, keys that are written again in the other ones exist twice",
-        answer="a rescale of some partitions is refused",
-        test="functional/buckets/test_rescale.py",
     )
     # SchemaValidation.validateBucket refuses them before 1.3.
     FIXED_BUCKET_ACROSS_PARTITIONS = Rule(
@@ -174,8 +162,6 @@ class Capability(Enum):
         paimon="1.0",
         remedy="Put another field first, or use file_format = 'orc'.",
         wrong="a struct that begins with a decimal cannot be read from Parquet",
-        answer="the table is refused",
-        test="unit/test_corpus.py",
         listed=True,
     )
     # ParquetFilters.toParquetObject, https://github.com/apache/paimon/pull/4365: before, Paimon compared a Byte or a
@@ -184,8 +170,6 @@ class Capability(Enum):
         "filters on tinyint and smallint columns in Parquet files",
         paimon="1.0",
         wrong="a filter on a tinyint or smallint column of a Parquet table fails or misses rows",
-        answer="avoided: filters inside Parquet files are off for such tables",
-        test="functional/types/test_round_trip.py",
     )
     # SparkFilterConverter, https://github.com/apache/paimon/pull/6943: before, Paimon read NOT (column <=> 'a') as
     # column <> 'a', and could skip files with NULL [ran, 0.9.0].
@@ -193,8 +177,6 @@ class Capability(Enum):
         "filters that keep rows of NULL (is distinct from, is not true)",
         paimon="1.4",
         wrong="a filter with `is distinct from` or `is not true` misses rows with NULL",
-        answer="a warning for each such condition",
-        test="functional/types/test_null_filters.py",
     )
     # PredicateBuilder.in of older releases fails for an empty list: "There must be at least 1 inner predicate". Dynamic
     # partition pruning passes one if one side of a join has no rows [ran, 0.9.0].
@@ -205,8 +187,6 @@ class Capability(Enum):
         "filters that find the rows of older ORC files after a column's type has changed",
         paimon="1.0",
         wrong="after a column's type has changed, filters miss rows of older files",
-        answer="Parquet: avoided, filters inside its files are off; ORC: the change of type is refused",
-        test="functional/incremental/test_older_types.py",
     )
     # The same cast fails for a string that is not a number. And Paimon compares the minimum and maximum of older files
     # as strings, https://github.com/apache/paimon/pull/5825.
@@ -214,8 +194,6 @@ class Capability(Enum):
         "filters that find the rows of older files after a column has become a string, or was one",
         paimon="1.3",
         wrong="after a column's type has changed to or from a string, filters fail or miss rows of older files",
-        answer="the change of type is refused",
-        test="functional/incremental/test_older_types.py",
     )
     # PaimonMetadataColumn, from 1.0.1. Only a test uses this rule.
     PARTITION_AND_BUCKET_COLUMNS = Rule("the columns __paimon_partition and __paimon_bucket", paimon="1.0")
@@ -241,8 +219,6 @@ class Capability(Enum):
         "a default aggregate function that leaves sequence columns alone",
         paimon="1.1",
         wrong="`fields.default-aggregate-function` also aggregates the sequence columns",
-        answer="the function is refused",
-        test="unit/test_corpus.py",
     )
     # FieldListaggAgg reads `distinct` from 1.4.
     LISTAGG_DISTINCT = Rule("listagg with distinct", paimon="1.4")
@@ -253,8 +229,6 @@ class Capability(Enum):
         paimon="1.0",
         remedy="Use 'ignore-delete' or 'deduplicate', or a sequence_group: a delete sets its columns to NULL.",
         wrong="with `partial-update.remove-record-on-delete`, a key that comes again makes the table unreadable",
-        answer="the option is refused",
-        test="unit/test_corpus.py",
         listed=True,
     )
     # DataWrite.needFullCompaction, from 1.4; before that, only Flink reads the option [ran, 0.9.0 and 1.4.2].
@@ -279,8 +253,6 @@ class Capability(Enum):
         "sum in a sequence group, for a '-U' and its '+U' in one write",
         until="1.0",
         wrong="`sum` in a sequence group returns a wrong value for a `-U` and its `+U` in one write",
-        answer="new tables are refused; a warning for existing ones",
-        test="functional/merge_engines/test_right_values.py",
     )
     # FieldProductAgg, FieldCollectAgg, FieldMergeMapAgg, FieldNestedUpdateAgg and FieldLastNonNullValueAgg retract
     # a value before there is one [ran, 0.9.0, 1.4.2 and 2.0.0].
@@ -290,16 +262,12 @@ class Capability(Enum):
         paimon=None,
         wrong="`product`, `collect`, `merge_map`, `nested_update` and `last_non_null_value` ignore a `-U` or `-D` "
         "that is merged before the older rows",
-        answer="new tables are refused; a warning for existing ones",
-        test="functional/merge_engines/test_right_values.py",
     )
     # AggregateMergeFunction.getResult: first value, but latest sequence [ran, 0.9.0, 1.4.2 and 2.0.0].
     FIRST_VALUE_BY_SEQUENCE = Rule(
         "first_value and first_non_null_value in the order of a sequence",
         paimon=None,
         wrong="`first_value` and `first_non_null_value` with a sequence return a later value",
-        answer="new tables are refused; a warning for existing ones",
-        test="functional/merge_engines/test_right_values.py",
     )
     # NestedColumnReader of 0.9 skips the values two levels below a NULL: such rows can be written but not read
     # [ran, 0.9.0].
@@ -308,16 +276,12 @@ class Capability(Enum):
         paimon="1.0",
         remedy="Use file_format = 'orc', or write a struct whose fields are NULL.",
         wrong="NULL in place of a struct that has a struct in it cannot be read from Parquet",
-        answer="the row is refused",
-        test="functional/merge_engines/test_right_values.py",
     )
     # RecordLevelExpire of 0.9 asserts in every compaction that the time of each row is not NULL [ran, 0.9.0].
     RECORD_EXPIRY_OF_NULL = Rule(
         "rows without a value in their record-level.time-field",
         paimon="1.0",
         wrong="a NULL in `record-level.time-field` makes each compaction fail",
-        answer="the column is made NOT NULL",
-        test="functional/merge_engines/test_right_values.py",
     )
     # GlobalIndexAssigner of 0.9 joins the fields of key and partition, so the first write fails: "Field names must be
     # unique" [ran, 0.9.0]. 1.4.2 and 2.0.0 are right.
@@ -326,24 +290,18 @@ class Capability(Enum):
         paimon="1.0",
         remedy="Put all partition columns into primary_key, or none.",
         wrong="a table whose key has only some of the partition columns cannot be written",
-        answer="the table is refused",
-        test="unit/test_corpus.py",
     )
     # Statistics and ORC's filters compare bits, and so do keys from 2.0 [ran, 0.9.0, 1.4.2 and 2.0.0].
     NEGATIVE_ZERO = Rule(
         "-0.0 that equals 0.0 in filters and keys",
         paimon=None,
         wrong="-0.0 and 0.0 count as different values in filters, and from Paimon 2.0 in keys",
-        answer="models write 0.0",
-        test="functional/merge_engines/test_right_values.py",
     )
     # FieldCollectAgg.agg returns the first array as it is [ran, 0.9.0, 1.4.2 and 2.0.0].
     COLLECT_DISTINCT_OF_FIRST_ROW = Rule(
         "collect with distinct over the values of one row",
         paimon=None,
         wrong="`collect` with `distinct` keeps duplicates of a key's first row",
-        answer="duplicates are removed as rows are written",
-        test="functional/merge_engines/test_right_values.py",
     )
     # CompactProcedure of 0.9 does not fold the cast of a literal: "cannot translate expression" [ran, 0.9.0].
     STRINGS_FOR_DATE_PARTITIONS = Rule("sys.compact with a string for a partition column of type date", paimon="1.0")
@@ -379,8 +337,6 @@ class Capability(Enum):
         remedy="Let no other program write meanwhile, or leave out the order; on Paimon 0.9, `method: session` "
         "keeps such rows, except on tables with deletion vectors.",
         wrong="sorted compaction loses rows that another program appends meanwhile",
-        answer="on 0.9 with method: session, the rows are kept; otherwise a warning",
-        test="functional/maintenance/test_sorted_beside_writers.py",
     )
     # PaimonSparkWriter and CommitMessageImpl, as `spark.sorted_compaction` uses them [ran, 0.9.0]. The releases from
     # 1.0 to 1.3 were not tried.
@@ -403,8 +359,6 @@ class Capability(Enum):
         "ORC files with timestamps in the hour that a change of clocks skips",
         paimon=None,
         wrong="ORC moves a timestamp by an hour if it is in the hour that a clock change skips",
-        answer="a warning, if the JVM's time zone has clock changes",
-        test="functional/maintenance/test_time_zones.py",
     )
     # ProcedureUtils.fillInSnapshotOptions: without retain_min, the table's own minimum applies (by default 10), which
     # must not exceed retain_max [ran, 1.4.2, 2.0.0].
@@ -443,8 +397,6 @@ class Capability(Enum):
         "paimon_incremental_query that returns one row per key",
         until="1.1",
         wrong="`paimon_incremental_query` can return several rows per key",
-        answer="`paimon_changes` merges the rows of a key itself",
-        test="functional/changes/test_ways.py",
     )
     # DataTableBatchScan up to 1.4 leaves level 0 of first-row tables out of every scan. AbstractBatchTableScan of 2.0
     # reads it in incremental scans [ran, 2.0.0]. Only a test uses this rule.
@@ -455,8 +407,6 @@ class Capability(Enum):
         "DELETE that keeps rows for which its condition is NULL",
         paimon="1.4",
         wrong="DELETE also removes rows for which its condition is NULL",
-        answer="in hooks and operations, `is true` is added to the condition",
-        test="functional/maintenance/test_delete_rows.py",
     )
     # DELETE drops partitions if its condition is only about partition columns. 0.9 ignores the parts that it cannot
     # translate: `dt > '2024' and upper(dt) = 'X'` drops all partitions after 2024 [ran, 0.9.0, 1.4.2].
@@ -464,8 +414,6 @@ class Capability(Enum):
         "DELETE of partitions by its whole condition",
         paimon="1.4",
         wrong="DELETE by partition columns ignores parts of its condition, and removes too many partitions",
-        answer="in hooks and operations, DELETE checks the condition on each row",
-        test="functional/maintenance/test_delete_rows.py",
     )
     # InternalRowPartitionComputer.generatePartValues gives NULL and blank strings the same name, which Paimon reads as
     # NULL [ran, 0.9.0, 1.4.2].
@@ -473,24 +421,18 @@ class Capability(Enum):
         "DELETE that distinguishes a partition of blank text from that of NULL",
         paimon=None,
         wrong="DELETE of a partition whose value is a blank string also removes the partition of NULL",
-        answer="in hooks and operations, DELETE checks the condition on each row",
-        test="functional/maintenance/test_delete_rows.py",
     )
     # RowKindGenerator reads the kind from the column, even for rows that DELETE writes as -D [ran, 0.9.0].
     DELETE_BESIDE_ROWKIND = Rule(
         "DELETE on tables with rowkind.field",
         paimon=None,
         wrong="DELETE on a table with `rowkind.field` removes nothing",
-        answer="DELETE is refused; `delete_rows` deletes",
-        test="functional/maintenance/test_delete_rows.py",
     )
     # DELETE rewrites the other rows of a file to level 0, which scans of first-row tables skip [ran, 0.9.0].
     DELETE_SHOWS_FIRST_ROWS = Rule(
         "DELETE on first-row tables that hides no other rows",
         paimon=None,
         wrong="DELETE on a `first-row` table hides other rows until a compaction",
-        answer="DELETE is refused; `delete_rows` deletes",
-        test="functional/maintenance/test_delete_rows.py",
     )
     # PartialUpdateMergeFunction and AggregateMergeFunction keep the fields of a delete for the key's next record, and
     # DELETE and MERGE write whole rows as deletes [ran, 1.4.2].
@@ -499,8 +441,6 @@ class Capability(Enum):
         paimon=None,
         wrong="with `remove-record-on-delete`, a deleted key that comes again gets its old values where the new "
         "row has NULL",
-        answer="a warning, with the remedy: a compaction after the run",
-        test="functional/maintenance/test_delete_rows.py",
     )
     # A DELETE is wrong unless the files that it rewrites (PaimonCommand.findTouchedFiles) hold all rows of their keys.
     # It ignores files that the condition skips: `delete … where id = 2` rewrites an older value of key 1, which then
@@ -510,16 +450,12 @@ class Capability(Enum):
         paimon=None,
         wrong="DELETE on a `partial-update` or `aggregation` table that is not compacted can give other keys older "
         "values",
-        answer="DELETE is refused; `delete_rows` compacts first",
-        test="functional/maintenance/test_delete_rows.py",
     )
     # RollbackHelper.cleanSnapshotsDataFiles up to 1.1.1 deletes files that a later compaction moved to another level.
     ROLLBACK_KEEPS_FILES = Rule(
         "a rollback that keeps the files of a state before a compaction",
         paimon="1.2",
         wrong="a rollback to a state before a compaction deletes files that the table still needs",
-        answer="the rollback ends at a compaction right after that state, or is refused",
-        test="functional/time_travel/test_time_travel.py",
     )
     REPLACE_TAG = Rule("sys.replace_tag", paimon="1.0", listed=True)
     # WriteIntoPaimonTable and WriteHelper: batchCreateTag, from 1.1.
@@ -537,8 +473,6 @@ class Capability(Enum):
         paimon="1.0",
         remedy="Use method: session, which copies the schemas that Paimon leaves out.",
         wrong="a branch cannot read rows written before the table's last ALTER",
-        answer="with method: session, the schemas are copied; otherwise the error explains this",
-        test="functional/wap/test_wap.py",
     )
     FAST_FORWARD = Rule("sys.fast_forward", catalogs=_WITH_BRANCHES, listed=True)
     # IcebergCommitCallback. 0.9 (`metadata.iceberg-compatible`) writes no field ids into Parquet, and fails after
@@ -576,11 +510,6 @@ class Capability(Enum):
     def _missing_(cls, value: object) -> Capability | None:
         """Look up a name as models write it: `Capability("row tracking")`."""
         return cls.__members__.get(re.sub("[ -]", "_", str(value)).upper())
-
-
-def known_defects() -> list[Rule]:
-    """The rules for defects: wrong rows, lost rows, or unreadable tables."""
-    return [capability.value for capability in Capability if capability.value.answer]
 
 
 def _by_name(names: Mapping[str, str]) -> Mapping[str, str]:
@@ -820,7 +749,7 @@ class Versions:
 
     def defects(self) -> list[str]:
         """The known defects of this Paimon version."""
-        return [each.value.wrong for each in Capability if each.value.answer and not self.supports(each)]
+        return [each.value.wrong for each in Capability if each.value.wrong and not self.supports(each)]
 
     def _missing(self, capability: Capability) -> str | None:
         """Why the capability is missing; None if it is supported."""
