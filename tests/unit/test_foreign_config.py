@@ -1,14 +1,25 @@
 """Configs of models that were written for other adapters."""
 
+from dataclasses import fields
+
 import pytest
+from dbt.artifacts.resources import NodeConfig, SeedConfig, SnapshotConfig, SourceConfig, TestConfig, UnitTestConfig
 
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.components import OPTION_KEYS, TABLE_KEYS
 from dbt.adapters.paimon.spec.config import STRATEGY_KEYS
 from dbt.adapters.paimon.spec.foreign_config import is_foreign, partition_column, refusals, warnings
-from dbt.adapters.paimon.spec.problems import ConfigErrors
+from dbt.adapters.paimon.spec.key_names import check_key_names
+from dbt.adapters.paimon.spec.problems import ConfigErrors, Problems
 from dbt.adapters.paimon.spec.strategies import plan_incremental
+
+
+@pytest.mark.parametrize("config", [NodeConfig, SeedConfig, SnapshotConfig, SourceConfig, TestConfig, UnitTestConfig])
+def test_no_key_of_dbt_looks_misspelt(config):
+    problems = Problems("m")
+    check_key_names({field.name: "x" for field in fields(config)}, problems, Versions.of("2.0.0"))
+    assert not problems.messages
 
 
 def test_no_key_of_ours_is_foreign():
