@@ -10,15 +10,20 @@ from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.spec.strategies import UPSERTING
-from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.spec.table import TableSpec, lower_names
 from dbt.adapters.paimon.sql.assignment import can_alter_type
 from dbt.adapters.paimon.sql.data_types import typed_nulls
 from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.sql.type_trees import Atom, TypeTree, type_tree
 from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
 
-_INTEGERS = ("tinyint", "smallint", "int", "bigint")
-_FLOATS = ("float", "double")
+_TEXTS = ("char", "varchar", "string")
+# Type -> its kind; any other type is a kind of its own.
+_KINDS = {
+    **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), "integer"),
+    **dict.fromkeys(("float", "double"), "floating-point"),
+    **dict.fromkeys(_TEXTS, "text"),
+}
 
 
 @dataclass(frozen=True)
@@ -128,8 +133,8 @@ def wanted_columns(
     config = model.get("config", {})
     enforced = bool((config.get("contract") or {}).get("enforced"))
     comments = bool((config.get("persist_docs") or {}).get("columns"))
-    required = _folded((*spec.primary_key, *spec.partition_by)) if spec.primary_key else set()
-    required |= _folded(also_not_null) | (_not_null_of_the_model(model) if enforced else set())
+    required = lower_names((*spec.primary_key, *spec.partition_by)) if spec.primary_key else set()
+    required |= lower_names(also_not_null) | (_not_null_of_the_model(model) if enforced else set())
     columns = []
     for name, data_type in query_columns:
         column = column_of_yaml(model, name)
@@ -170,12 +175,8 @@ def _is_required(column: Mapping[str, Any]) -> bool:
 
 def _not_null_of_the_model(model: Mapping[str, Any]) -> set[str]:
     """The columns, in lower case, that model-level constraints declare NOT NULL."""
-    return {
-        name.lower()
-        for constraint in model.get("constraints") or []
-        if constraint["type"] == "not_null"
-        for name in constraint.get("columns") or []
-    }
+    constraints = (each for each in model.get("constraints") or [] if each["type"] == "not_null")
+    return lower_names(name for each in constraints for name in each.get("columns") or [])
 
 
 def compare_columns(
@@ -188,7 +189,7 @@ def compare_columns(
         versions: used to check that WHERE finds old rows after a type change; None skips the check.
     """
     both, add, removed = _paired(wanted, existing)
-    keys = _folded((*existing.primary_key, *existing.partition_by))
+    keys = lower_names((*existing.primary_key, *existing.partition_by))
     changed = [(old, new) for old, new in both if not _same_type(old.data_type, new.data_type)]
     return ColumnChanges(
         add=add,
@@ -230,10 +231,6 @@ def _commented(both: Sequence[_Pair], add: Sequence[ExistingColumn]) -> tuple[tu
     """(column, comment) pairs whose comment differs from the table's."""
     changed = [new for old, new in both if new.comment != old.comment]
     return tuple((column.name, column.comment) for column in (*changed, *(c for c in add if c.comment)))
-
-
-def _folded(names: Iterable[str]) -> set[str]:
-    return {name.lower() for name in names}
 
 
 def _is_widened(old: ExistingColumn, new: ExistingColumn, keys: Container[str]) -> bool:
@@ -306,18 +303,11 @@ def _rename_remedy(changes: ColumnChanges) -> str:
 
 
 def widens(old: str, new: str) -> bool:
-    """Whether every value of the type `old` fits `new`, so that ALTER COLUMN TYPE loses nothing."""
-    for numbers in (_INTEGERS, _FLOATS):
-        if old in numbers and new in numbers:
-            return numbers.index(new) > numbers.index(old)
-    if old.startswith(("varchar", "char")) and new == "string":
-        return True
-    if old.startswith("varchar(") and new.startswith("varchar("):
-        return _arguments(new)[0] >= _arguments(old)[0]
-    if old.startswith("decimal(") and new.startswith("decimal("):
-        (old_precision, old_scale), (new_precision, new_scale) = _arguments(old), _arguments(new)
-        return new_scale >= old_scale and new_precision - new_scale >= old_precision - old_scale
-    return False
+    """Whether a type becomes a wider one of its kind, so that ALTER COLUMN TYPE loses nothing."""
+    has, wants = type_tree(old), type_tree(new)
+    if not isinstance(has, Atom) or not isinstance(wants, Atom):
+        return False
+    return _KINDS.get(has.name, has.name) == _KINDS.get(wants.name, wants.name) and can_alter_type(has, wants)
 
 
 def missing_filter_capability(
@@ -349,12 +339,8 @@ def alterable(column: ExistingColumn, data_type: str, spec: TableSpec) -> bool:
 
 
 def _is_string(tree: TypeTree | None) -> bool:
-    return isinstance(tree, Atom) and tree.name in ("string", "varchar", "char")
+    return isinstance(tree, Atom) and tree.name in _TEXTS
 
 
 def _same_type(old: str, new: str) -> bool:
     return old.replace(" ", "").lower() == new.replace(" ", "").lower()
-
-
-def _arguments(data_type: str) -> list[int]:
-    return [int(part) for part in data_type[data_type.index("(") + 1 : -1].split(",")]
