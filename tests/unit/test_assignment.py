@@ -149,7 +149,7 @@ def columns(*given: tuple[str, str]) -> list[PaimonColumn]:
 
 def to(*table: ExistingColumn, wanted=(), kind="model", **config):
     model = {"name": "m", "resource_type": kind, "config": {"materialized": "incremental", **config}}
-    return destination(model, table, wanted, SPEC, versions=Versions.of("0.9.0"))
+    return destination(model, table, wanted, SPEC, "", lossless=True, versions=Versions.of("0.9.0"))
 
 
 def test_all_columns_that_do_not_fit_are_in_one_error():

@@ -36,14 +36,14 @@ def adds(node: Mapping[str, Any], full_refresh: bool) -> bool:
 def decide(
     node: Mapping[str, Any],
     spec: TableSpec,
-    current: ExistingTable | None,
+    current: ExistingTable,
     columns: ColumnChanges | None,
     compare: Compare,
     *,
     adds: bool,
     strategy: str = "",
 ) -> Plan:
-    """Plan the run of one node.
+    """Plan the run of a node that has a table.
 
     Args:
         columns: how the table's columns differ from the query's; None if the columns of either are unknown.
@@ -53,8 +53,6 @@ def decide(
         DbtRuntimeError: the run only adds rows, but a change requires a rewrite of the existing rows.
         CompilationError: `on_schema_change` forbids a column change.
     """
-    if current is None:
-        return Plan(Action.CREATE)
     if adds:
         return increment(node, spec, current, applied_columns(node, spec, columns, strategy), compare)
     return _rebuild(node, spec, current, columns, compare)

@@ -12,13 +12,13 @@ A statement reads the rows to write through `checked_columns`. An invalid row ma
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from dbt_common.exceptions import CompilationError
 
-from dbt.adapters.paimon.capabilities import OLDEST_PAIMON, Capability, Versions
+from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql.assignment import cast_sql, misfits
@@ -42,16 +42,16 @@ class Destination:
     columns: tuple[ExistingColumn, ...]
     spec: TableSpec
     # SQL condition for the rows whose values are written; empty for all.
-    condition: str = ""
+    condition: str
     # Whether `on_schema_change='sync_all_columns'` is a remedy.
-    may_suggest_sync: bool = False
+    may_suggest_sync: bool
     # Whether `--full-refresh` rebuilds the table.
-    full_refresh_rebuilds: bool = True
+    full_refresh_rebuilds: bool
     # The columns, in lower case, that a snapshot derives from its `updated_at`.
-    snapshot_time_columns: frozenset[str] = frozenset()
+    snapshot_time_columns: frozenset[str]
     # Whether casts must be lossless (the flag `require_lossless_casts`); otherwise Spark's cast is used.
-    lossless: bool = True
-    versions: Versions = field(default_factory=lambda: Versions.of(OLDEST_PAIMON))
+    lossless: bool
+    versions: Versions
 
     @property
     def and_condition(self) -> str:
@@ -63,9 +63,9 @@ def destination(
     table: Sequence[ExistingColumn],
     wanted: Sequence[ExistingColumn],
     spec: TableSpec,
-    condition: str = "",
-    lossless: bool = True,
+    condition: str,
     *,
+    lossless: bool,
     versions: Versions,
 ) -> Destination:
     """The table that a node's rows are written to.
