@@ -44,6 +44,8 @@ class OptionDefinition:
     default: str | None = None
     values: tuple[str, ...] = ()
     immutable: bool = False
+    # The first Paimon with it; of a list's options, those without a release of their own came with the list's.
+    since: str = ""
 
 
 # Types of the attributes in `fields.<column>.<attribute>`; the others are strings.
@@ -148,16 +150,8 @@ _TYPES: Final[Mapping[str, str]] = {"parquet.enable.dictionary": "Boolean"}
 
 
 @lru_cache(maxsize=1)
-def _raw_lists() -> Mapping[str, Any]:
-    loaded: Mapping[str, Any] = json.loads(
-        files("dbt.adapters.paimon.options").joinpath("paimon_options.json").read_text("utf-8")
-    )
-    return loaded
-
-
-@lru_cache(maxsize=1)
 def _option_lists() -> Mapping[str, Mapping[str, OptionDefinition]]:
-    raw = _raw_lists()
+    raw = json.loads(files("dbt.adapters.paimon.options").joinpath("paimon_options.json").read_text("utf-8"))
     return {
         key: {
             name: OptionDefinition(
@@ -166,6 +160,7 @@ def _option_lists() -> Mapping[str, Mapping[str, OptionDefinition]]:
                 default=entry["default"],
                 values=tuple(entry.get("values", ())),
                 immutable=name in raw[key]["immutable"],
+                since=entry.get("since", key),
             )
             for name, entry in raw[key]["table"].items()
             # Names with # stand for the names of a pattern, see _OPEN_FAMILIES.
@@ -269,20 +264,14 @@ def squash(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
-def _since(name: str, catalogue: str) -> str:
-    """The first Paimon with an option: its `since` if it came between two catalogues, else its first catalogue."""
-    return str(_raw_lists()[catalogue]["table"][name].get("since", catalogue))
-
-
 def _unknown(name: str, version: Version | str) -> str:
     if name.startswith("fields."):
         return _unknown_field_option(name, version)
     for key in OPTION_CATALOGUES:
-        if name in _option_lists()[key]:
+        if definition := _option_lists()[key].get(name):
             if reaches(version, key):
                 return f"Paimon {version} no longer has it; {key} did. Remove it"
-            since = _since(name, key)
-            return f"needs Paimon >= {since}, this is {version}. Remove it or set paimon_version"
+            return f"needs Paimon >= {definition.since}, this is {version}. Remove it or set paimon_version"
     if near := suggestion(name, table_options(version)):
         return f"unknown option. Did you mean '{near}'?"
     if newer := suggestion(name, (other for key in OPTION_CATALOGUES for other in _option_lists()[key])):
