@@ -65,13 +65,12 @@ def with_contract(
     problems: Problems,
 ) -> tuple[str, ...]:
     """The primary key of the config or of the contract's constraints, which must not contradict each other."""
-    found = _contract_keys(constraints, columns)
-    contract_key = next(filter(None, found), ())
-    if any(lower_names(keys) != lower_names(contract_key) for keys in found if keys):
-        listed = " and ".join(f"({', '.join(keys)})" for keys in found)
+    keys = _contract_keys(constraints, columns)
+    contract_key = keys[0] if keys else ()
+    if len(keys) > 1:
+        listed = " and ".join(f"({', '.join(each)})" for each in keys)
         problems.add("constraints", None, f"the contract has several primary keys: {listed}. Keep one")
-        return primary_key
-    if contract_key and primary_key and lower_names(primary_key) != lower_names(contract_key):
+    elif contract_key and primary_key and lower_names(primary_key) != lower_names(contract_key):
         problems.add(
             "primary_key",
             list(primary_key),
@@ -83,12 +82,10 @@ def with_contract(
 def _contract_keys(
     constraints: Sequence[Mapping[str, Any]], columns: Mapping[str, Mapping[str, Any]]
 ) -> list[tuple[str, ...]]:
-    """The primary keys in a contract: one per model constraint, and one from all column constraints together."""
-    found = [tuple(each.get("columns") or ()) for each in constraints if _is_primary_key(each)]
-    on_columns = tuple(
-        name for name, column in columns.items() if any(map(_is_primary_key, column.get("constraints") or ()))
-    )
-    return [*found, on_columns] if on_columns else found
+    """The keys in a contract. When it parses, dbt refuses keys at both places, or at several columns."""
+    of_columns = ((name, each) for name, column in columns.items() for each in column.get("constraints") or ())
+    keys = [tuple(each.get("columns") or ()) for each in constraints if _is_primary_key(each)]
+    return keys + [(name,) for name, each in of_columns if _is_primary_key(each)]
 
 
 def _is_primary_key(constraint: Mapping[str, Any]) -> bool:
