@@ -265,10 +265,8 @@ class Plans:
 
     def with_rows(self, node: Node, run: NodeRun, source: ModelQuery) -> tuple[NodeRun, ModelQuery]:
         """Return the run with column names spelled as in the query, and the query with checks of its keys and batch."""
-        rows = self.rows
         spec = self.specs.spelled(run.spec, source.columns)
-        rows.check_event_time(node, run.strategy, source.columns)
-        source = rows.reject_nan_keys(rows.of_batch(source, run.strategy, node), spec, node)
+        source = self.rows.reject_nan_keys(self.rows.of_batch(source, run.strategy, node), spec, node)
         return replace(run, spec=spec), source
 
     def build(self, node: Node, run: NodeRun, spec: TableSpec, source: ModelQuery) -> SettledPlan:

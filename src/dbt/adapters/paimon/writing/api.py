@@ -213,16 +213,16 @@ class Rows:
 
     # -- microbatch -------------------------------------------------------------------------------------------------
 
-    def check_event_time(self, model: Mapping[str, Any], strategy: str, columns: Sequence[PaimonColumn]) -> None:
-        """Refuse an event_time column that is neither a date nor a timestamp."""
-        if strategy == strategies.MICROBATCH and model["config"].get("event_time"):
-            found = {column.name: column.dtype for column in columns}
-            event_time.refuse_column(model["name"], model["config"]["event_time"], found)
-
     def of_batch(self, source: ModelQuery, strategy: str, model: Mapping[str, Any]) -> ModelQuery:
-        """A microbatch model's rows; a row outside the batch fails the statement (see `event_time.checked`)."""
+        """A microbatch model's rows; a row outside the batch fails the statement (see `event_time.checked`).
+
+        Raises:
+            CompilationError: event_time is not a column, or neither a date nor a timestamp.
+        """
         if strategy != strategies.MICROBATCH or not model["config"].get("event_time"):
             return source
+        types = {column.name: column.dtype for column in source.columns}
+        event_time.refuse_column(model["name"], model["config"]["event_time"], types)
         selected = event_time.checked(model, source.columns, _sample_of_run())
         return source if selected is None else source.selecting(selected)
 
