@@ -1,4 +1,4 @@
-"""Makes a plan with a difference smaller: fewer views, fewer changes."""
+"""Shrinks a plan that shows a difference: to fewer views and fewer changes."""
 
 from __future__ import annotations
 

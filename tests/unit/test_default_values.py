@@ -1,4 +1,4 @@
-"""Which texts are valid default values: those that Paimon surely parses completely."""
+"""Which strings are accepted as default values: only those that Paimon is certain to parse completely."""
 
 import pytest
 
@@ -35,7 +35,7 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("data_type", TEXTS)
-def test_text_of_a_type(data_type):
+def test_valid_and_invalid_defaults(data_type):
     kind = type_tree(data_type)
     assert isinstance(kind, Atom)
     good, bad = TEXTS[data_type]

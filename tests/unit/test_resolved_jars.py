@@ -86,7 +86,7 @@ def test_a_jar_with_only_a_new_time_is_known(jar: Path) -> None:
     assert known(PLAN).jars == (str(jar),)
 
 
-def test_a_note_of_0_1_0_is_ignored_and_replaced(jar: Path, tmp_path: Path) -> None:
+def test_a_note_written_by_version_0_1_0_is_ignored_and_replaced(jar: Path, tmp_path: Path) -> None:
     remember(PLAN, f"file://{jar}")
     (note,) = (tmp_path / "dbt-paimon").glob("jars-*.json")
     # Path, size and time, but no checksum.
@@ -97,7 +97,7 @@ def test_a_note_of_0_1_0_is_ignored_and_replaced(jar: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("what", ["link", "writable"])
-def test_a_list_that_others_may_have_written_is_ignored(what: str, jar: Path, tmp_path: Path) -> None:
+def test_a_note_that_others_may_have_written_is_ignored(what: str, jar: Path, tmp_path: Path) -> None:
     remember(PLAN, f"file://{jar}")
     (note,) = (tmp_path / "dbt-paimon").glob("jars-*.json")
     if what == "link":
@@ -108,7 +108,7 @@ def test_a_list_that_others_may_have_written_is_ignored(what: str, jar: Path, tm
     assert known(PLAN) == PLAN
 
 
-def test_a_folder_that_others_may_write_is_not_used(jar: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_writable_by_others_is_not_used(jar: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     remember(PLAN, f"file://{jar}")
     (tmp_path / "dbt-paimon").chmod(0o777)
@@ -118,7 +118,7 @@ def test_a_folder_that_others_may_write_is_not_used(jar: Path, tmp_path: Path, m
     assert known(PLAN).jars == (str(jar),)
 
 
-def test_a_package_whose_jar_is_not_seen_is_not_remembered(jar: Path) -> None:
+def test_a_plan_is_not_remembered_if_the_jar_of_a_package_is_missing(jar: Path) -> None:
     plan = replace(PLAN, packages=(*PLAN.packages, "org.xerial:sqlite-jdbc:3.0"))
     remember(plan, f"file://{jar}")
     assert known(plan) == plan

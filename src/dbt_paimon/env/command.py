@@ -27,7 +27,7 @@ _NOW = Side(Kind.NOW)
 
 
 def diff(project: Project, *, samples: int, output: str) -> list[Difference]:
-    """Compare each node that the environment built with production's table, and print the differences."""
+    """Compare each node that was built in the environment with production's table, and print the differences."""
     with project.in_environment() as arguments:
         found = read(project, arguments)
         nodes = {node.unique_id: node for node in found.nodes}

@@ -192,7 +192,7 @@ def test_the_jvm_has_the_sessions_zone(tmp_path, dbt_profile_target, monkeypatch
     monkeypatch.setenv("TZ", "Asia/Kolkata")
     zone = "America/Los_Angeles"
     config = dbt_profile_target["spark_config"] | {"spark.sql.session.timeZone": zone}
-    # These options set the time zone of a worker's JVM.
+    # In other tests, these options set the JVM of a pytest worker to UTC.
     del config["spark.driver.extraJavaOptions"]
     target = dbt_profile_target | {
         "schema": "s",

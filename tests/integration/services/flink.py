@@ -177,7 +177,7 @@ class Session:
     _environments: dict[tuple[bool, str], Any] = field(default_factory=dict)
 
     def rows(self, sql: str, settings: Mapping[str, str] | None = None) -> list[Row]:
-        """The rows of a batch query, in order."""
+        """The rows of a batch query, in the order in which Flink returns them."""
         environment = self._environment(streaming=False, settings=settings)
         return [_values(row) for row in _each(environment.executeSql(self._text(sql)))]
 

@@ -150,7 +150,7 @@ def _added(
 def _added_of(store: ObjectStore, own: Mapping[str, str], around: StorageContext) -> dict[str, str]:
     """The options to add to a plug-in's own, by name without prefix."""
     found = {**store.bounds, **_found(store, own, around)}
-    # S3Loader accepts only one spelling of a key, and S3FileIO several; so keys are added in that spelling.
+    # S3Loader accepts only one spelling of a key, but S3FileIO several; so keys are added in the spelling of S3Loader.
     added = {name: value for name, value in {**found, **own}.items() if name not in own or name in store.keys}
     if _PROVIDER in {*own, *found}:
         # The provider supplies the keys; S3Loader only checks that some are set.

@@ -62,12 +62,12 @@ class Remedy:
     advice: str
 
 
-# HiveMetaStoreClient of any version, whichever exception of Paimon or Spark wraps it.
+# Matches errors of HiveMetaStoreClient in any version, whichever exception of Paimon or Spark wraps them.
 _LOST_METASTORE: Final = r"thrift\.transport\.TTransportException|Could not connect to meta ?store|to Hive Metastore"
 
 REMEDIES: tuple[Remedy, ...] = (
     Remedy(
-        # Before the metastore's: Parquet wraps this error in a Thrift transport exception.
+        # Must precede the metastore's entry, because Parquet wraps this error in a Thrift transport exception.
         r"No space left on device|Disk quota exceeded|There is not enough space on the disk",
         "A disk is full: the warehouse's, or the one for Spark's temporary files (spark.local.dir). The "
         "tables are unchanged. Free space and run again (`dbt retry` runs what failed). To remove files that the "
@@ -106,8 +106,8 @@ REMEDIES: tuple[Remedy, ...] = (
         # CompactProcedure of 0.9: the cast of a literal is not folded.
         r"cannot translate expression to source filter",
         "The partition condition must compare each column with a literal of its type: '2024-01-31' in quotes for a "
-        "string, DATE '2024-01-31' for a date, 7L for a bigint. The macro quotes them for you, in a hook too: "
-        "{{{{ compact(this, partitions=[{{'dt': '2024-01-31'}}]) }}}}.",
+        "string, DATE '2024-01-31' for a date, 7L for a bigint. The macro `compact` quotes the values for you, in "
+        "hooks, too: {{{{ compact(this, partitions=[{{'dt': '2024-01-31'}}]) }}}}.",
     ),
     Remedy(
         # ObjectsFile.read: Paimon names the file but not the table.
@@ -172,7 +172,7 @@ REMEDIES: tuple[Remedy, ...] = (
         "and spark.jars for names with the wrong Scala version (_2.12 or _2.13).",
     ),
     Remedy(
-        # Errors about Spark's own limits (executor memory, spark.driver.maxResultSize) name the setting.
+        # Not for errors about Spark's own limits (executor memory, spark.driver.maxResultSize): they name the setting.
         r"OutOfMemoryError: (?:Java heap space|GC overhead limit exceeded)",
         MEMORY_ADVICE,
     ),
@@ -244,7 +244,7 @@ REMEDIES: tuple[Remedy, ...] = (
         "adapter.drop_relation(relation).",
     ),
     Remedy(
-        # PredicateBuilder.transformFieldMapping; such a predicate alone is accepted.
+        # PredicateBuilder.transformFieldMapping; Paimon accepts a predicate on a nested field if it is the only one.
         r'"leafPredicate" is null',
         "Paimon's MERGE does not accept a predicate on a nested field, or on a column whose name needs quotes, "
         "together with another predicate: give the model a plain column for it.",
@@ -296,7 +296,7 @@ REMEDIES: tuple[Remedy, ...] = (
     ),
     Remedy(r"Not a supported type: void", "A column is an untyped NULL: cast it, for example cast(null as string)."),
     Remedy(
-        # Spark 4.1, before streaming/query.py can examine the plan.
+        # Spark 4.1 raises this before streaming/query.py can examine the plan.
         r"INVALID_SUBQUERY_EXPRESSION\.STREAMING_QUERY",
         "The query joins two streams. Write each to a table of its own and join the tables, or read both with UNION "
         "ALL in one model that fills the same rows from both (merge_engine='partial-update').",

@@ -148,7 +148,7 @@ def newest(query: Query, table: Table) -> int | None:
 
 
 def before(query: Query, table: Table, moment: str) -> tuple[int | None, bool]:
-    """The ID of the newest table snapshot before `moment` (SQL for a TIMESTAMP); whether `moment` is in the future."""
+    """The ID of the newest snapshot before `moment` (SQL for a TIMESTAMP), and whether `moment` is in the future."""
     ((found, is_in_the_future),) = query(
         f"select max(snapshot_id), {moment} > now() from {table.system_table('snapshots')} "
         f"where {_COMMITTED} < {clocks.utc(moment)}"
@@ -157,7 +157,7 @@ def before(query: Query, table: Table, moment: str) -> tuple[int | None, bool]:
 
 
 def last_modified_sql(relations: Sequence[PaimonRelation]) -> str:
-    """One statement for the last change of each table's rows, without opening data files.
+    """One statement that reads when each table's rows last changed, without opening data files.
 
     Compaction and ANALYZE also commit, but do not change rows. If only such commits are left, the oldest one counts,
     because it came after the last change.

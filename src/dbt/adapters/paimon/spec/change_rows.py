@@ -1,7 +1,7 @@
 """SQL that converts the change rows of a model with strategy `apply_changes` for its table.
 
-The column in `rowkind.field` has the row kind: `+I`, `+U`, `-U` or `-D` in Paimon (org.apache.paimon.types.RowKind),
-and different words in other tools.
+The option `rowkind.field` names the column with the row kind: `+I`, `+U`, `-U` or `-D` in Paimon
+(org.apache.paimon.types.RowKind), and other words in other tools.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ WORDS: Final[Mapping[str, tuple[str, ...]]] = {
 def ordered_by_kind(spec: TableSpec) -> TableSpec:
     """The table with the row kind as its last sequence field.
 
-    Without it, Paimon would keep the last written of several changes with the same sequence, which depends on how runs
-    split the changes. As strings, `+I` < `+U` < `-D`, so a delete always wins.
+    Otherwise, of several changes with the same sequence, Paimon would keep the one written last, and which one that is
+    depends on how runs split the changes. As strings, `+I` < `+U` < `-D`, so a delete always wins.
     """
     rowkind = spec.options.get(ROWKIND, "")
     if not rowkind or not spec.sequence_columns:
@@ -84,8 +84,8 @@ def _kind_sql(rowkind: str, ordering: Sequence[str], model: str) -> str:
     lines = [
         f"when {quoted(name)} is null then raise_error("
         + string_literal(
-            f"{where} a change row has no '{name}', which is part of its key or its order. Fill it in the model, "
-            "or filter such rows out."
+            f"{where} '{name}' is NULL in a change row, but is part of its key or its order. Set it in the model, "
+            "or filter out such rows."
         )
         + ")"
         for name in ordering
@@ -110,7 +110,7 @@ def deletes_table(target: str, stream: str = "") -> str:
 
 
 def deletes_tables(target: str, tables: Iterable[str]) -> list[str]:
-    """The names among `tables` of tables that keep deletes of `target`, sorted."""
+    """The names in `tables` that belong to tables of deletes of `target`, sorted."""
     return sorted(
         name
         for name in tables

@@ -62,7 +62,7 @@ class Component:
         rules: find config that does not work. Paimon refuses it at CREATE TABLE (one problem at a time), at the first
             INSERT, or never. Each rule names its source: SchemaValidation, TableSchema or a merge function, at
             release-0.9.0, 1.4.2 and 2.0.0.
-        unread_rules: find options that Paimon silently ignores (the flag `require_strict_config`).
+        unread_rules: find options that Paimon silently ignores (an error; a warning if `require_strict_config` is off).
         column_rules: find config that does not match the columns.
         advice: warnings about a valid config with surprising effects; the types are empty if not known yet.
         guards: option that ALTER can change -> whether Paimon refuses a change, or would return wrong rows after it.

@@ -16,7 +16,7 @@ from dbt_common.exceptions import CompilationError
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.sql.text import is_plain, quoted, string_literal
 
-# Suffixes that complete a string to a timestamp in UTC.
+# Suffixes that turn a date or time string, which may be incomplete, into a timestamp in UTC.
 _SUFFIXES: Final = ("Z", ":00Z", ":00:00Z", " 00:00:00Z")
 
 
@@ -67,7 +67,7 @@ def condition(column: str, window: Window, data_type: str = "") -> str:
 
 
 def column_sql(name: str) -> str:
-    """SQL for dbt's event_time config: a column, in double quotes if the YAML quotes it, or an expression."""
+    """SQL for dbt's event_time: a column, which dbt puts in double quotes if the YAML says so, or an expression."""
     if len(name) > 1 and name[0] == name[-1] == '"':
         return quoted(name[1:-1])
     parts = name.split(".")
@@ -99,7 +99,8 @@ def batch_condition(model: Mapping[str, Any], columns: Iterable[Any], sample: Wi
     if window.is_open:
         raise CompilationError(
             f"model '{model['name']}': incremental_strategy='microbatch' ran without a batch. Set event_time, begin "
-            "and batch_size, and do not override get_incremental_microbatch_sql's batches."
+            "and batch_size. If the project overrides get_incremental_microbatch_sql, remove that macro, or set the "
+            "flag require_batched_execution_for_custom_microbatch_strategy."
         )
     (data_type,) = (c.data_type for c in columns if c.name.lower() == name.lower())
     return condition(f"{{alias}}.{quoted(name)}", window.within(sample), data_type)
@@ -123,11 +124,11 @@ def checked(model: Mapping[str, Any], columns: Sequence[PaimonColumn], sample: W
 def _in_window(column: PaimonColumn, window: Window, model: Mapping[str, Any]) -> str:
     inside = condition(column.quoted, window, column.dtype)
     fault = string_literal(
-        f"model '{model['name']}': event_time {column.name}: a row of the batch from {window.start} until before "
-        f"{window.end} has "
+        f"model '{model['name']}': event_time {column.name}: a row of the batch from {window.start} (included) "
+        f"to {window.end} (excluded) has "
     )
     remedy = string_literal(
-        ", which is outside it. Derive the model's event_time from that of its inputs, set event_time on "
+        ", which is outside that window. Derive the model's event_time from that of its inputs, set event_time on "
         "each input that it reads rows from, and filter out rows without one."
     )
     value = f"coalesce(cast({column.quoted} as string), 'NULL')"
@@ -156,7 +157,8 @@ def _clock(column: str, window: Window) -> str:
 
 
 def _day(column: str, window: Window) -> str:
-    # A date stands for its midnight. So it is before a moment if it is before the first midnight at or after it.
+    # A date stands for its midnight. So a date is before a moment if it is before the next midnight after the moment
+    # (or before the moment itself, if that is a midnight).
     days = Window(*(_next_midnight(moment) for moment in (window.start, window.end)))
     return _between(f"cast({column} as date)", days, lambda moment: f"date '{moment.date()}'")
 
@@ -188,7 +190,10 @@ def _kind(data_type: str) -> str | None:
 
 
 def _between(operand: str, window: Window, literal: Callable[[datetime], str]) -> str:
-    """SQL that compares `operand` with both bounds; `literal` returns its type, because Paimon's MERGE adds no cast."""
+    """SQL that compares `operand` with both bounds.
+
+    `literal` must write a bound as a literal of the operand's type, because Paimon's MERGE adds no cast.
+    """
     bounds = [(">=", window.start), ("<", window.end)]
     return " and ".join(f"{operand} {sign} {literal(moment)}" for sign, moment in bounds if moment is not None)
 

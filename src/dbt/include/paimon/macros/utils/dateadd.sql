@@ -1,7 +1,8 @@
 {#-
-  dbt-spark's macro drops microseconds, overflows (a million hours later is 2003), and does not put the interval in
-  parentheses (`3 - 1` weeks). Dates and texts become timestamps; a timestamp_ntz keeps its type. Days and months are of the
-  session's calendar. An hour is always 3600 seconds, unlike in Spark's timestampadd, where 24 hours are a day.
+  dbt-spark's macro drops microseconds, overflows a 32-bit integer (for example, for a million hours), and does not put
+  the interval in parentheses (so `3 - 1` weeks are wrong). Dates and strings become timestamps; a timestamp_ntz keeps
+  its type. Days and months follow the calendar in the session's time zone. An hour is always 3600 seconds, unlike in
+  Spark's timestampadd, which adds every 24 hours as one calendar day, even if the clocks change during that day.
 -#}
 {% macro paimon__dateadd(datepart, interval, from_date_or_timestamp) -%}
   {%- set part = paimon__datepart('dateadd', datepart) -%}
@@ -20,7 +21,7 @@
   {%- endif -%}
 {%- endmacro %}
 
-{#- Convert a date or a text to a timestamp. Unlike a cast, this keeps a timestamp_ntz. -#}
+{#- Convert a date or a string to a timestamp. Unlike a cast, this keeps a timestamp_ntz. -#}
 {% macro paimon__moment(expression) -%}
 timestampadd(microsecond, 0, {{ expression }})
 {%- endmacro %}
