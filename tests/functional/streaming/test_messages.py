@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import random
 from decimal import Decimal
 from typing import Any
 
@@ -152,6 +153,30 @@ ROWS: list[tuple[str, dict[str, Any]]] = [
     ('{"id":1,"new":2,"n2":null,"n3":2,"n4":5,"n7":123456789012345678901}', {}),
 ]
 NEW = {"new": "bigint", "n2": "boolean", "n3": "double", "n4": "string", "n5": "string", "n7": "string"}
+# Values as a sender may write them, for any of the columns.
+VALUES = (
+    "0 1 -1 -0 7 127 128 300 2147483648 9223372036854775808 0.0 -0.0 0.5 1.0 1.10 12.5 1e3 1.0E10 1E-7 0.1 1.1 16777217.0 3.4e38 "
+    '3.5E38 1.7976931348623157E308 1e400 123456789.12 12345678.125 0.30000000000000004 true false null "" "a" "a b" "abcd" "1" '
+    '"1.5" "12.50" "NaN" "Infinity" "-Infinity" "INF" "true" "null" "2024-01-31" "2024-02-31" "2024-1-1" "2024-01-31T10:00:00" '
+    '"2024-01-31T10:00:00.123456Z" "aGk=" "!!" "é" "\\u00e9" "\\/" "/" "\\"" "\\\\" "\\n" "\U0001f600" "\\ud83d\\ude00" "\\ud800" "{}" '
+    '"[1]" [] [1] [1,2] {} {"a":1} {"a":1,"p":1.50} {"a":200} [{"k":"x","n":1}] [{"k":1}]'
+).split(" ")
+
+
+def of_any_kind(seed: int, count: int) -> list[str]:
+    """Random messages, most of which have each key once, in the order of the columns."""
+    chosen = random.Random(seed)
+    messages = []
+    for _ in range(count):
+        keys = [key for key in COLUMNS if chosen.random() < 0.1 and key != "id"]
+        if chosen.random() < 0.1:
+            keys = [*keys, chosen.choice([*COLUMNS, "x", "ID", "i d"])]
+        values = [("id", chosen.choice(VALUES) if chosen.random() < 0.1 else "1")]
+        values += [(key, chosen.choice(VALUES)) for key in keys]
+        colon, comma = chosen.choice([(":", ","), (": ", ", "), (" : ", " ,")])
+        pairs = [f'"{key}"{colon}{value}' for key, value in values]
+        messages.append(f"{{{comma.join(pairs if chosen.random() < 0.9 else chosen.sample(pairs, len(pairs)))}}}")
+    return messages
 
 
 class TestMessages:
@@ -190,3 +215,20 @@ class TestMessages:
             assert {k: v for k, v in row.items() if v is not None} == {"id": 1, **expected}, message
         assert not found
         assert new == NEW
+
+    def test_an_exact_message_gives_the_row_of_any_other(self, project: Any) -> None:
+        """A tab before a message changes nothing, but such a message is not exact, so its values are marked."""
+        given = [*of_any_kind(20261129, 3_000), *(message for message, _ in ROWS)]
+        with get_connection(project.adapter):
+            session = project.adapter.handle.session
+
+            def results(prefix: str) -> list[Any]:
+                frame = session.createDataFrame(list(enumerate(given)), "i int, message string").coalesce(1)
+                frame = frame.selectExpr("i", f"cast(concat('{prefix}', message) as binary) as value")
+                raw = parsed(frame, JSON).selectExpr("i", "__problem", "to_json(__row) as __row", "__undeclared")
+                return [row.asDict() for row in raw.orderBy("i").collect()]
+
+            direct, marked = results(""), results("\\t")
+        assert sum(each["__problem"] is None for each in direct) > 500
+        for message, one, other in zip(given, direct, marked, strict=True):
+            assert one == other, message

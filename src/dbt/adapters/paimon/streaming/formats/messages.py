@@ -1,9 +1,11 @@
 """SQL that turns JSON messages into rows, and explains why a message cannot be parsed.
 
 Spark's own `from_json` is lenient: it takes the first of two objects, rounds decimals, lets a tinyint overflow, writes
-12345678901234567890.1 as 1.2345678901234567E19 and drops unknown fields. So the message is marked first: each JSON
-string gets the prefix `s`, and each number becomes a string with the prefix `n`. A map of strings then keeps every
-value as it was written, and 5 differs from "5".
+12345678901234567890.1 as 1.2345678901234567E19 and drops unknown fields. Two ways are strict:
+
+- If `to_json` writes the same message from the row that `from_json` has read, nothing was lost: the message is exact.
+- Any other message is marked: each JSON string gets the prefix `s`, and each number becomes a string with the prefix
+  `n`. A map of strings then keeps every value as it was written, and 5 differs from "5". This takes more CPU time.
 """
 
 from __future__ import annotations
@@ -29,6 +31,10 @@ UNDECLARED: Final = "__undeclared"
 # JSON as in RFC 8259: Spark accepts more.
 _STRICT: Final = "'mode', 'PERMISSIVE', 'allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false'"
 _OPTIONS: Final = f"map({_STRICT})"
+# The row that `from_json` reads, the message that `to_json` writes from it, and whether this is the same message.
+_READ: Final = f"{SCRATCH}read"
+_WRITTEN: Final = f"{SCRATCH}written"
+_IS_EXACT: Final = f"{SCRATCH}is_exact"
 _CORRUPT: Final = f"{SCRATCH}corrupt"
 _OPTIONS_WITH_CORRUPT: Final = f"map({_STRICT}, 'columnNameOfCorruptRecord', '{_CORRUPT}')"
 # Added after a message; no marked string can equal it.
@@ -52,6 +58,8 @@ _HALF_PAIR: Final = (
     r"(?i)\\u(?:d[89ab][0-9a-f]{2}(?!\\ud[c-f][0-9a-f]{2})|(?<!\\ud[89ab][0-9a-f]{2}\\u)d[c-f][0-9a-f]{2})"
 )
 _INTEGERS: Final = ("tinyint", "smallint", "int", "bigint")
+# The types that exact messages are read with. Decimals are read as double, other types as string, and then parsed.
+_EXACT: Final = ("boolean", *_INTEGERS, "float", "double", "string")
 _LENGTH: Final = re.compile(r"(?:var)?char\((\d+)\)")
 _DECIMAL: Final = re.compile(r"decimal\((\d+),(\d+)\)")
 # Nested types for which `from_json` accepts approximate values (group `type`); skips names in backticks and fields.
@@ -112,17 +120,25 @@ class JsonMessages(ValueFormat):
         steps = ("text", "marked", "both", "fields", "unknown")
         text, marked, both, fields, unknown = (f"{SCRATCH}{name}" for name in steps)
         names = _array(f"s{column.name}" for column in self.columns)
-        values = (
-            f"try_element_at({fields}, {string_literal('s' + column.name)}) as {value_column(index)}"
-            for index, column in enumerate(self.columns)
-        )
-        typed = (
-            f"{value_sql(value_column(index), column, text)} as {typed_column(index)}"
-            for index, column in enumerate(self.columns)
-        )
+        values, typed = [], []
+        for index, column in enumerate(self.columns):
+            value = f"try_element_at({fields}, {string_literal('s' + column.name)})"
+            type_ = value_sql(value_column(index), column, text)
+            read = f"{_READ}.{quoted(column.name)}"
+            if column.data_type in _EXACT:
+                type_ = f"case when {_IS_EXACT} then {read} else {type_} end"
+            else:
+                prefix = "n" if _DECIMAL.fullmatch(column.data_type) else "s"
+                value = f"case when {_IS_EXACT} then concat('{prefix}', {read}) else {value} end"
+            values.append(f"{value} as {value_column(index)}")
+            typed.append(f"{type_} as {typed_column(index)}")
         return (
             (f"cast(value as string) as {text}",),
-            (f"{marked_sql(text)} as {marked}",),
+            (f"from_json({text}, {self._exact_schema()}, {_OPTIONS}) as {_READ}",),
+            (f"to_json({_READ}) as {_WRITTEN}",),
+            # Spaces do not matter: `from_json` keeps those within strings, and accepts them only between values.
+            (f"coalesce({_WRITTEN} <> '{{}}' and {_unspaced(_WRITTEN)} = {_unspaced(text)}, false) as {_IS_EXACT}",),
+            (f"case when not {_IS_EXACT} then {marked_sql(text)} end as {marked}",),
             # An array of the message and `_END`; any other result means that it is not one JSON object.
             (f"from_json(concat('[', {marked}, ',{_END}]'), 'array<map<string,string>>', {_OPTIONS}) as {both}",),
             (f"case when size({both}) = 2 and map_contains_key({both}[1], 'end') then {both}[0] end as {fields}",),
@@ -142,12 +158,19 @@ class JsonMessages(ValueFormat):
             "where marked is not null group by lower(field)"
         )
 
+    def _exact_schema(self) -> str:
+        def kind(data_type: str) -> str:
+            return data_type if data_type in _EXACT else "double" if _DECIMAL.fullmatch(data_type) else "string"
+
+        return string_literal(", ".join(f"{quoted(each.name)} {kind(each.data_type)}" for each in self.columns))
+
     def _problem(self, text: str, fields: str, unknown: str) -> str:
         keys = f"map_keys({fields})"
         twice = f"substr(filter({keys}, (k, i) -> array_position({keys}, k) <= i)[0], 2)"
         small = _array(f"s{column.name.lower()}" for column in self.columns)
         other = f"filter({unknown}, k -> array_contains({small}, lower(k)))"
-        return f"""case
+        return f"""coalesce(case
+  when {_IS_EXACT} then null
   when value is null then 'there is no value'
   when not {text} rlike '\\\\S' then 'the value is empty'
   when not {is_utf8_sql(text)} then 'not valid UTF-8'
@@ -159,8 +182,7 @@ class JsonMessages(ValueFormat):
   when size({unknown}) > 0 and size({other}) > 0
     then concat('the key ', substr({other}[0], 2), ' differs from a described column in upper and lower case')
   when size({unknown}) = size({keys}) then 'it has none of the described columns'
-  else {problems_sql(self.columns)}
-end"""
+end, {problems_sql(self.columns)})"""
 
     def _undeclared(self, fields: str, unknown: str) -> str:
         small = _array(f"s{name.lower()}" for name in self.reserved)
@@ -200,6 +222,10 @@ def is_utf8_sql(text: str) -> str:
 def escaped_sql(text: str) -> str:
     r"""JSON with `\\` and `\"` in another notation: every remaining `"` begins or ends a string."""
     return rf"""replace(replace({text}, '\\\\', '\\u005c'), '\\"', '\\u0022')"""
+
+
+def _unspaced(text: str) -> str:
+    return f"replace({text}, ' ', '')"
 
 
 def marked_sql(text: str) -> str:
@@ -318,7 +344,8 @@ def _problem_sql(column: SourceColumn, index: int) -> str:
     misfit = string_literal(f" does not fit {column.data_type}")
     cases = [f"when {marked} is not null and {typed} is null then concat({name}, {shown}, {misfit})"]
     if not column.nullable:
-        cases.append(f"when {marked} is null then concat({name}, 'there is no value, and the column is not_null')")
+        nothing = string_literal(f"{column.name}: there is no value, and the column is not_null")
+        cases.append(f"when {marked} is null and {typed} is null then {nothing}")
     return f"case {' '.join(cases)} end"
 
 
