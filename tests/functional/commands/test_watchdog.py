@@ -39,4 +39,4 @@ def test_it_ends_the_jvm_at_its_time() -> None:
     assert alive
     assert status == 97
     assert 0.2 < took < 5
-    assert "lock of a table in a bucket could not be renewed" in message
+    assert "lock on a table, a lease in S3, could not be renewed" in message

@@ -48,7 +48,7 @@ NOT_CALLED: Final = (
         "get_or_create_relation create_or_replace_view handle_existing_table create_or_replace_clone",
     ),
     (
-        "A seed is loaded at once. Use its column_types, or a post_hook",
+        "A seed is loaded without batches. Use its column_types, or a post_hook",
         "load_csv_rows create_csv_table reset_csv_table get_csv_sql get_batch_size get_binding_char",
     ),
     (
@@ -89,7 +89,7 @@ class StrategyMacro:
 
 
 def strategy_macro(context: Mapping[str, Any], strategy: str, macro: Any, own: Collection[str]) -> StrategyMacro:
-    """The macro of a strategy that dbt's materialization would call; `own`: the adapter's strategies."""
+    """The macro that dbt's materialization would call for a strategy; `own`: the adapter's strategies."""
     found = _found(context, macro)
     kind = f"{strategy} override" if strategy in own else strategy
     if found.macro.package_name not in OURS:

@@ -1,4 +1,4 @@
-"""The error when Spark's JVM exits during a run, usually out of memory; py4j only reports a lost connection."""
+"""The error when Spark's JVM exits during a run, usually for lack of memory; py4j only reports a lost connection."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dbt.adapters.paimon.errors.messages import MEMORY_ADVICE
 from dbt.adapters.paimon.spark.launch.jvm_process import Spawned, exit_status
 from dbt.adapters.paimon.spark.launch.spark_log import log_path
 
-# Seconds; a JVM that exits stops answering before it runs its shutdown hooks.
+# Seconds to wait for the exit: a JVM that exits stops answering before it runs its shutdown hooks.
 _LONGEST_END: Final = 5
 # org.apache.spark.util.SparkExitCode.OOM
 _OUT_OF_MEMORY: Final = 52
@@ -24,7 +24,7 @@ def error(exc: BaseException) -> DbtDatabaseError | None:
     from py4j.protocol import Py4JError, Py4JJavaError
 
     unanswered = isinstance(exc, OSError) or (isinstance(exc, Py4JError) and not isinstance(exc, Py4JJavaError))
-    # An orderly exit first cancels the JVM's jobs.
+    # An orderly exit first cancels the JVM's jobs, so their errors may arrive before it has exited.
     status = exit_status(_LONGEST_END if unanswered or Spawned.ended_because else 0)
     return None if status is None else DbtDatabaseError(_message(status))
 
@@ -49,7 +49,7 @@ def _cause(status: int) -> tuple[str, str]:
         return "it was out of memory", MEMORY_ADVICE
     if status == _WATCHDOG:
         return (
-            "this run's lock of a table in a bucket could not be renewed in time, and another run might write it",
+            "this run's lock on a table, a lease in S3, could not be renewed in time, and another run might write it",
             "Either the store did not answer, or this process was stopped or starved of CPU time.",
         )
     if status == -signal.SIGKILL:
