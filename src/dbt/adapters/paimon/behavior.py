@@ -40,7 +40,7 @@ FLAGS: Final = (LOSSLESS_CASTS, STRICT_CONFIG, SERVER_TOKEN, PAIMON_VERSION, KEP
 
 
 def is_on(behavior: Behavior, flag: BehaviorFlag) -> bool:
-    """Whether a project has switched a flag on; without dbt's own warning, which does not name the model."""
+    """Whether a project has switched a flag on. Avoids dbt's own warning, which would not name the model."""
     setting: object = getattr(behavior, flag["name"]).no_warn
     if isinstance(setting, bool):
         return setting

@@ -1,6 +1,6 @@
 """What a combination of Paimon, Spark and catalog supports: the only place that compares versions.
 
-Each rule names its source: a class of Paimon at the release tags, or a run ("[ran]").
+Each rule names its source: a Paimon class, read at the release tags, or a trial with some versions ("[ran, 0.9.0]").
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from dbt_common.exceptions import DbtRuntimeError
 from packaging.version import InvalidVersion, Version
 
 OLDEST_PAIMON: Final = Version("0.9.0")
-# The Paimon version that CI runs. It is assumed for a server whose target does not name one.
+# The Paimon version that CI runs. It is assumed for a server if the target does not set paimon_version.
 DEFAULT_PAIMON_VERSION: Final = "0.9.0"
-# The Spark version to assume if it is not known.
+# The Spark version to assume if the real one is not known.
 USUAL_SPARK: Final = "3.5.7"
 
-# Upstream's releases: the newest known one of each line.
+# The newest known Paimon release of each minor version.
 RELEASES: Final[tuple[str, ...]] = ("0.9.0", "1.0.1", "1.1.1", "1.2.0", "1.3.1", "1.4.2", "2.0.0")
 
-# Spark line -> the releases whose run of all functional tests is in docs/compatibility, the newest first. A profile
-# without paimon_version takes the first with an available connector, or the line's oldest release.
+# Spark line -> the Paimon releases on which all functional tests have run (see docs/compatibility), the newest first.
+# A profile without paimon_version gets the first one whose connector is available, else the line's oldest release.
 _TESTED: Final[Mapping[str, tuple[str, ...]]] = {"3.5": ("1.4.2",)}
 
 # The Paimon releases whose options paimon_options.json lists.
@@ -79,7 +79,7 @@ class Capability(Enum):
         listed=True,
     )
     # HiveCatalog.createTableImpl of 0.9 takes a second client from its pool while it holds one, so threads deadlock
-    # if there are as many as clients [ran, 0.9.0].
+    # if there are as many threads as clients [ran, 0.9.0].
     HIVE_CALLS_ONE_AT_A_TIME = Rule("hive catalogs that create tables with one client of the metastore", paimon="1.0")
     # PostgresqlDistributedLockDialect, from 1.1.
     JDBC_LOCK_ON_POSTGRESQL = Rule(
@@ -113,7 +113,7 @@ class Capability(Enum):
         remedy="Leave `partitions` out to rewrite all of them.",
         wrong="after a rescale of some partitions, keys that are written again in the other ones exist twice",
     )
-    # SchemaValidation.validateBucket refuses them before 1.3.
+    # Before 1.3, SchemaValidation.validateBucket refuses fixed buckets with such a key.
     FIXED_BUCKET_ACROSS_PARTITIONS = Rule(
         "fixed buckets when the primary key leaves out a partition column",
         paimon="1.3",
@@ -124,30 +124,30 @@ class Capability(Enum):
     FIXED_BUCKET_BY_QUOTED_COLUMN = Rule(
         "fixed buckets by one column whose name needs backticks",
         paimon="1.3",
-        # On Spark 4.1, reads fail as before Paimon 1.3 [ran, 2.0.0].
+        # On Spark 4.1, reads fail as they did before Paimon 1.3 [ran, 2.0.0].
         until_spark="4.1",
         remedy="Give the column a name of letters, digits and _, or use bucket = -1.",
     )
-    # From 1.3, PaimonScan.extractBucketTransform takes a dot in the bucket key for a nested field [ran, 1.4.2].
+    # From 1.3, PaimonScan.extractBucketTransform reads a bucket key with a dot as a nested field [ran, 1.4.2].
     FIXED_BUCKET_BY_DOTTED_COLUMN = Rule(
         "fixed buckets by one column with a dot in its name",
         paimon=None,
         remedy="Give the column a name without dots, or use bucket = -1.",
     )
-    # From 1.0, OptionUtils.mergeSQLConfWithIdentifier pastes catalog, schema and table into a regular expression.
+    # From 1.0, OptionUtils.mergeSQLConfWithIdentifier puts catalog, schema and table unescaped into a regex.
     TABLE_NAMES_OF_ANY_TEXT = Rule(
         "table names that are not valid regular expressions",
         until="1.0",
         remedy="Use a name without special characters of regular expressions, such as ( or *.",
     )
-    # Parquet's CodecFactory caches codecs for the whole JVM by name; from 1.4, by name and level [ran, 0.9.0, 1.4.2].
+    # Parquet's CodecFactory caches codecs for the whole JVM: by name, from 1.4 also by level [ran, 0.9.0, 1.4.2].
     PARQUET_ZSTD_LEVEL_IS_ITS_OWN = Rule(
         "file.compression.zstd-level of Parquet, for each table",
         paimon="1.4",
         remedy="Set it for all models or for none, use file_format: orc, or another codec.",
         listed=True,
     )
-    # VectorizedColumnReader reads delta encodings from 1.4 on; before, "Unsupported encoding" [ran, 0.9.0].
+    # VectorizedColumnReader reads delta encodings from 1.4 on; before, it fails: "Unsupported encoding" [ran, 0.9.0].
     PARQUET_FORMAT_V2 = Rule(
         "reading Parquet files of writer version v2",
         paimon="1.4",
@@ -165,7 +165,7 @@ class Capability(Enum):
         listed=True,
     )
     # ParquetFilters.toParquetObject, https://github.com/apache/paimon/pull/4365: before, Paimon compared a Byte or a
-    # Short with Parquet's Integer. With statistics this fails, and with a dictionary it finds no row [ran, 0.9.0].
+    # Short with Parquet's Integer. With statistics, that fails; with a dictionary, it finds no row [ran, 0.9.0].
     FILTERS_ON_SMALL_INTEGERS = Rule(
         "filters on tinyint and smallint columns in Parquet files",
         paimon="1.0",
@@ -179,7 +179,7 @@ class Capability(Enum):
         wrong="a filter with `is distinct from` or `is not true` misses rows with NULL",
     )
     # PredicateBuilder.in of older releases fails for an empty list: "There must be at least 1 inner predicate". Dynamic
-    # partition pruning passes one if one side of a join has no rows [ran, 0.9.0].
+    # partition pruning passes an empty list if one side of a join has no rows [ran, 0.9.0].
     JOINS_WITH_NOTHING = Rule("joins with an empty input by a table's partition columns", paimon="1.4")
     # SchemaEvolutionUtil.createDataFilters, https://github.com/apache/paimon/pull/4705: before, Paimon cast a filter's
     # values to the type in the file: 3000000000 to -1294967296, and 5.5 to 5 [ran, 0.9.0].
@@ -188,8 +188,8 @@ class Capability(Enum):
         paimon="1.0",
         wrong="after a column's type has changed, filters miss rows of older files",
     )
-    # The same cast fails for a string that is not a number. And Paimon compares the minimum and maximum of older files
-    # as strings, https://github.com/apache/paimon/pull/5825.
+    # The same cast fails for a string that is not a number. Before 1.3, Paimon also compares the minimum and maximum of
+    # older files as strings, https://github.com/apache/paimon/pull/5825.
     FILTERS_AFTER_CHANGE_TO_TEXT = Rule(
         "filters that find the rows of older files after a column has become a string, or was one",
         paimon="1.3",
@@ -206,11 +206,11 @@ class Capability(Enum):
         remedy="Give the default in the model's SQL, with coalesce().",
         listed=True,
     )
-    # PartialUpdateMergeFunction: before 1.1, one sequence group let every column aggregate [ran, 0.9.0].
+    # PartialUpdateMergeFunction: before 1.1, one sequence group allowed aggregations of every column [ran, 0.9.0].
     AGGREGATE_OUTSIDE_SEQUENCE_GROUP = Rule(
         "partial-update that aggregates columns outside its sequence groups", until="1.1"
     )
-    # PartialUpdateMergeFunction, from 1.1; before, the function needs a sequence group like any other [ran, 0.9.0].
+    # PartialUpdateMergeFunction, from 1.1; before, this function needs a sequence group as all others do [ran, 0.9.0].
     LAST_VALUE_WITHOUT_SEQUENCE_GROUP = Rule(
         "last_non_null_value in partial-update tables without a sequence group", paimon="1.1"
     )
@@ -222,7 +222,7 @@ class Capability(Enum):
     )
     # FieldListaggAgg reads `distinct` from 1.4.
     LISTAGG_DISTINCT = Rule("listagg with distinct", paimon="1.4")
-    # PartialUpdateMergeFunction of 0.9: if a key comes again after its delete, every read and compaction fails
+    # PartialUpdateMergeFunction of 0.9: if a deleted key is written again, every read and compaction fails
     # [ran, 0.9.0], and a compaction of only some levels drops the delete but not the row.
     REMOVE_RECORD_ON_DELETE = Rule(
         "partial-update.remove-record-on-delete",
@@ -248,14 +248,14 @@ class Capability(Enum):
     # SpecialFields.SYSTEM_FIELD_NAMES, from 1.0; not reserved in 0.9 [ran].
     ROWKIND_IS_PAIMONS_COLUMN = Rule("the reserved column name rowkind", paimon="1.0")
     # PartialUpdateMergeFunction: a '-U' and its '+U' in one write give a wrong sum [ran, 1.4.2 and 2.0.0].
-    # 0.9.0 is right; the releases in between were not tried.
+    # 0.9.0 returns the right sum; the releases in between were not tried.
     SUM_RETRACTS_IN_SEQUENCE_GROUP = Rule(
         "sum in a sequence group, for a '-U' and its '+U' in one write",
         until="1.0",
         wrong="`sum` in a sequence group returns a wrong value for a `-U` and its `+U` in one write",
     )
-    # FieldProductAgg, FieldCollectAgg, FieldMergeMapAgg, FieldNestedUpdateAgg and FieldLastNonNullValueAgg retract
-    # a value before there is one [ran, 0.9.0, 1.4.2 and 2.0.0].
+    # FieldProductAgg, FieldCollectAgg, FieldMergeMapAgg, FieldNestedUpdateAgg and FieldLastNonNullValueAgg ignore
+    # a retraction while they have no value [ran, 0.9.0, 1.4.2 and 2.0.0].
     RETRACTIONS_BEFORE_OLDER_ROWS = Rule(
         "product, collect, merge_map, nested_update and last_non_null_value that apply a '-U' or '-D' before the "
         "older rows",
@@ -263,7 +263,7 @@ class Capability(Enum):
         wrong="`product`, `collect`, `merge_map`, `nested_update` and `last_non_null_value` ignore a `-U` or `-D` "
         "that is merged before the older rows",
     )
-    # AggregateMergeFunction.getResult: first value, but latest sequence [ran, 0.9.0, 1.4.2 and 2.0.0].
+    # AggregateMergeFunction.getResult returns the first value with the highest sequence [ran, 0.9.0, 1.4.2 and 2.0.0].
     FIRST_VALUE_BY_SEQUENCE = Rule(
         "first_value and first_non_null_value in the order of a sequence",
         paimon=None,
@@ -283,8 +283,8 @@ class Capability(Enum):
         paimon="1.0",
         wrong="a NULL in `record-level.time-field` makes each compaction fail",
     )
-    # GlobalIndexAssigner of 0.9 joins the fields of key and partition, so the first write fails: "Field names must be
-    # unique" [ran, 0.9.0]. 1.4.2 and 2.0.0 are right.
+    # GlobalIndexAssigner of 0.9 lists the fields of key and partition together, so the first write fails: "Field names
+    # must be unique" [ran, 0.9.0]. With 1.4.2 and 2.0.0 it succeeds.
     KEY_WITH_ONE_OF_TWO_PARTITIONS = Rule(
         "primary keys with some of the partition columns, but not all",
         paimon="1.0",
@@ -297,7 +297,7 @@ class Capability(Enum):
         paimon=None,
         wrong="-0.0 and 0.0 count as different values in filters, and from Paimon 2.0 in keys",
     )
-    # FieldCollectAgg.agg returns the first array as it is [ran, 0.9.0, 1.4.2 and 2.0.0].
+    # FieldCollectAgg.agg returns the first array as it is, with duplicates [ran, 0.9.0, 1.4.2 and 2.0.0].
     COLLECT_DISTINCT_OF_FIRST_ROW = Rule(
         "collect with distinct over the values of one row",
         paimon=None,
@@ -322,15 +322,15 @@ class Capability(Enum):
     # SchemaManager.checkAlterTableOption of 1.4 guards deletion-vectors.enabled and ignore-delete.
     GUARDED_OPTION_CHANGES = Rule("guarded changes of deletion-vectors.enabled and ignore-delete", paimon="1.4")
     # MergeIntoPaimonTable encodes rows with the table's schema, but Spark's RowEncoder does not support varchar
-    # [ran, 0.9.0]; the same source at 1.4.2 and 2.0.0.
+    # [ran, 0.9.0]. The code is the same at 1.4.2 and 2.0.0.
     MERGE_ON_SIZED_TEXT = Rule(
         "MERGE INTO tables with varchar or char columns",
         paimon=None,
         remedy="Use a string: cast(… as string) in the query, or data_type: string in the contract.",
     )
     COMPACT_ORDER = Rule("sys.compact with order, zorder and hilbert (append tables)", listed=True)
-    # commit.strict-mode.last-safe-snapshot (StrictModeChecker), from 1.4. Without it, the overwrite of a sorted
-    # compaction removes rows that others append meanwhile [ran, 0.9.0, 1.4.2 and 2.0.0].
+    # commit.strict-mode.last-safe-snapshot (StrictModeChecker), from 1.4. Without this option, a sorted compaction
+    # overwrites rows that other programs append meanwhile [ran, 0.9.0, 1.4.2 and 2.0.0].
     COMPACT_ORDER_CHECKS_APPENDS = Rule(
         "sorted compaction that fails where other programs append meanwhile",
         paimon="1.4",
@@ -350,7 +350,7 @@ class Capability(Enum):
     )
     # ExpireSnapshotsProcedure: older_than is a TIMESTAMP at 0.9 and a STRING from 1.0.
     EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT = Rule("sys.expire_snapshots with older_than as text", paimon="1.0")
-    # ExpireSnapshotsImpl.expire of 2.0 deletes a table snapshot only if the next one is old, too [ran, 2.0.0].
+    # ExpireSnapshotsImpl.expire of 2.0 deletes a table snapshot only if the next one is too old as well [ran, 2.0.0].
     EXPIRE_SNAPSHOTS_KEEPS_THE_STATE_THEN = Rule(
         "sys.expire_snapshots that keeps the table's state at older_than", paimon="2.0"
     )
@@ -366,7 +366,8 @@ class Capability(Enum):
         "sys.expire_snapshots with retain_max below snapshot.num-retained.min", until="1.1"
     )
     EXPIRE_PARTITIONS = Rule("sys.expire_partitions", listed=True)
-    # Before 1.1, PartitionExpire drops partitions in a metastore where they were never registered [ran, 0.9.0].
+    # Before 1.1, PartitionExpire also drops partitions in the metastore, which fails if they are not registered there
+    # [ran, 0.9.0].
     EXPIRE_PARTITIONS_OUTSIDE_THE_METASTORE = Rule(
         "sys.expire_partitions where the metastore does not know the partitions",
         catalogs={"filesystem": "0.9", "hive": "1.1", "jdbc": "0.9", "rest": "1.0"},
@@ -401,8 +402,8 @@ class Capability(Enum):
     # DataTableBatchScan up to 1.4 leaves level 0 of first-row tables out of every scan. AbstractBatchTableScan of 2.0
     # reads it in incremental scans [ran, 2.0.0]. Only a test uses this rule.
     INCREMENTAL_QUERY_OF_LEVEL_0 = Rule("paimon_incremental_query that reads level 0 of first-row tables", paimon="2.0")
-    # DeleteFromPaimonTableCommand.performNonPrimaryKeyDelete keeps the rows of Not(condition), so not those where the
-    # condition is NULL; 1.4 uses Not(EqualNullSafe(condition, true)) [ran, 0.9.0, 1.4.2].
+    # DeleteFromPaimonTableCommand.performNonPrimaryKeyDelete keeps the rows of Not(condition), and so loses those for
+    # which the condition is NULL; 1.4 uses Not(EqualNullSafe(condition, true)) [ran, 0.9.0, 1.4.2].
     DELETE_KEEPS_ROWS_OF_NULL_CONDITIONS = Rule(
         "DELETE that keeps rows for which its condition is NULL",
         paimon="1.4",
@@ -415,8 +416,8 @@ class Capability(Enum):
         paimon="1.4",
         wrong="DELETE by partition columns ignores parts of its condition, and removes too many partitions",
     )
-    # InternalRowPartitionComputer.generatePartValues gives NULL and blank strings the same name, which Paimon reads as
-    # NULL [ran, 0.9.0, 1.4.2].
+    # InternalRowPartitionComputer.generatePartValues gives NULL and blank strings the same partition name, which Paimon
+    # reads as NULL [ran, 0.9.0, 1.4.2].
     DELETE_OF_BLANK_PARTITIONS = Rule(
         "DELETE that distinguishes a partition of blank text from that of NULL",
         paimon=None,
@@ -434,8 +435,8 @@ class Capability(Enum):
         paimon=None,
         wrong="DELETE on a `first-row` table hides other rows until a compaction",
     )
-    # PartialUpdateMergeFunction and AggregateMergeFunction keep the fields of a delete for the key's next record, and
-    # DELETE and MERGE write whole rows as deletes [ran, 1.4.2].
+    # PartialUpdateMergeFunction and AggregateMergeFunction keep a delete record's values for the key's next record.
+    # DELETE and MERGE write all values of a row into its delete record [ran, 1.4.2].
     DELETED_VALUES_FORGOTTEN = Rule(
         "remove-record-on-delete that forgets the values of deleted rows",
         paimon=None,
@@ -443,8 +444,8 @@ class Capability(Enum):
         "row has NULL",
     )
     # A DELETE is wrong unless the files that it rewrites (PaimonCommand.findTouchedFiles) hold all rows of their keys.
-    # It ignores files that the condition skips: `delete … where id = 2` rewrites an older value of key 1, which then
-    # hides the newer value in a file without key 2 [ran, 1.4.2, 2.0.0].
+    # It does not read files that the condition excludes: `delete … where id = 2` rewrites an older value of key 1. It
+    # then hides the newer value in a file without key 2 [ran, 1.4.2, 2.0.0].
     DELETE_WITHOUT_COMPACTION = Rule(
         "DELETE on partial-update and aggregation tables that are not compacted",
         paimon=None,
@@ -467,7 +468,7 @@ class Capability(Enum):
     )
     # JdbcCatalog.assertMainBranch, from 0.9.0 to 2.0.0.
     BRANCHES = Rule("branches", catalogs=_WITH_BRANCHES, remedy="Use another kind of catalog.", listed=True)
-    # BranchManager.createBranch of 0.9 copies one schema, so files of older schemas cannot be read [ran, 0.9.0].
+    # BranchManager.createBranch of 0.9 copies only one schema, so files of older schemas cannot be read [ran, 0.9.0].
     BRANCHES_WITH_ALL_SCHEMAS = Rule(
         "branches that read rows older than the last ALTER of their table",
         paimon="1.0",
@@ -476,7 +477,8 @@ class Capability(Enum):
     )
     FAST_FORWARD = Rule("sys.fast_forward", catalogs=_WITH_BRANCHES, listed=True)
     # IcebergCommitCallback. 0.9 (`metadata.iceberg-compatible`) writes no field ids into Parquet, and fails after
-    # the commit for timestamps, small integers and nested types; pyiceberg and DuckDB read 1.4's [ran, 0.9.0, 1.4.2].
+    # the commit for timestamps, small integers and nested types. pyiceberg and DuckDB can read 1.4's metadata
+    # [ran, 0.9.0, 1.4.2].
     ICEBERG_METADATA = Rule(
         "tables that Iceberg's readers can read (iceberg: true)",
         paimon="1.4",
@@ -492,9 +494,9 @@ class Capability(Enum):
     S3_WITHOUT_KEYS = Rule("S3 without keys in the catalog's options", paimon="2.0")
     # OSSFileIO.tryToWriteAtomic, from 2.0, does not overwrite; S3FileIO has no such method yet.
     ATOMIC_OSS_COMMITS = Rule("atomic commits on OSS", paimon="2.0")
-    # From 4.1 on, Spark's parser fills in the values. Paimon's parser replaces it and does not [ran, 2.0.0, 4.1.1].
+    # From 4.1 on, Spark's parser binds the values. Paimon's parser replaces Spark's and binds none [ran, 2.0.0, 4.1.1].
     STATEMENT_PARAMETERS = Rule("values for the ? of a statement", until_spark="4.1")
-    # StructType.fieldIndex of Spark 4.1 parses the names that SparkRowUtils.getFieldIndex asks for [ran, 2.0.0].
+    # StructType.fieldIndex of Spark 4.1 parses the column names that SparkRowUtils.getFieldIndex passes [ran, 2.0.0].
     COLUMN_NAMES_OF_ANY_TEXT = Rule(
         "column names with a backtick, with a dot at either end, or with two dots in a row",
         until_spark="4.1",
@@ -550,17 +552,17 @@ FILE_FORMATS: Final[Mapping[str, str]] = _by_name(
 # Spark line -> the first Paimon with a connector for it.
 _CONNECTORS: Final = {"3.2": "0.9", "3.3": "0.9", "3.4": "0.9", "3.5": "0.9", "4.0": "1.2", "4.1": "2.0"}
 
-# Spark line -> the newest Python on which the lines before it run.
+# Spark version -> the newest Python on which older Spark versions run.
 # Source: "Python Requirements" in the installation guide of each PySpark line. 3.5 also runs on newer Pythons, with a
 # setuptools that contains distutils.
 _PYTHONS: Final = {"3.3": (3, 9), "3.4": (3, 10), "3.5": (3, 11), "4.1.dev0": (3, 13)}
 
-# First Spark -> the Java versions that it documents, the recommended one first.
+# First Spark version -> the Java versions that its documentation lists, the recommended one first.
 # https://spark.apache.org/docs/3.5.7/#downloading and .../4.0.0/#downloading
 _JAVAS: Final[Mapping[str, tuple[int, ...]]] = {"4.0": (17, 21), "3.3": (17, 11, 8), "0": (11, 8)}
 # The first Java that can archive the classes that a run has loaded (JEP 350).
 JAVA_WITH_CLASS_ARCHIVES: Final = 13
-# The first Java whose collector gives memory back when it is idle (JEP 346).
+# The first Java that returns unused memory to the system while it is idle (JEP 346).
 JAVA_WITH_IDLE_COLLECTIONS: Final = 12
 
 # The JDBC drivers of a jdbc catalog, by the protocol in its URI (`jdbc:sqlite:…`).
@@ -586,7 +588,7 @@ def parse_version(text: str) -> Version:
 
 
 def as_version(version: str | Version) -> Version:
-    """Parse a version that may already be one."""
+    """Parse a version, unless it is parsed already."""
     return version if isinstance(version, Version) else parse_version(version)
 
 
@@ -602,7 +604,7 @@ def reaches(paimon: str | Version, since: str) -> bool:
 
 
 def names_at(names: Mapping[str, str], paimon: str | Version) -> list[str]:
-    """The names (name -> first version, such as AGGREGATE_FUNCTIONS) that a Paimon version has."""
+    """The names that a Paimon version has; `names` maps each one to its first version, as AGGREGATE_FUNCTIONS does."""
     return [name for name, since in names.items() if reaches(paimon, since)]
 
 
@@ -623,7 +625,7 @@ def options_versions(paimon: Version) -> tuple[str, ...]:
 def connector_artifact(spark_version: str | Version, paimon_version: str | Version) -> str:
     """The Maven coordinates of Paimon's connector for a Spark version; raises DbtRuntimeError without one.
 
-    Source: artifactId in paimon-spark/paimon-spark-*/pom.xml at the release tags; with the Scala version from 1.4.
+    Source: artifactId in paimon-spark/paimon-spark-*/pom.xml at the release tags. From 1.4, it ends in Scala's version.
     """
     spark, paimon = as_version(spark_version), as_version(paimon_version)
     options_versions(paimon)  # refuses versions that are too old
@@ -650,7 +652,7 @@ def releases(spark_version: str | Version) -> list[str]:
 
 
 def tested(spark_version: str | Version) -> tuple[str, ...]:
-    """The Paimon releases with a whole run of the tests on a Spark line, the newest first."""
+    """The Paimon releases on which all tests have run with a Spark line, the newest first."""
     return _TESTED.get(minor(spark_version), ())
 
 
@@ -733,7 +735,7 @@ class Versions:
         return self._missing(capability) is None
 
     def require(self, capability: Capability, what: str) -> None:
-        """Raise DbtRuntimeError if a capability is missing that `what`, such as "materialized='view'", needs."""
+        """Raise DbtRuntimeError if `what`, such as "materialized='view'", needs a capability that is missing."""
         if missing := self.explain(capability):
             raise DbtRuntimeError(f"{what}: {missing}")
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dbt.adapters.catalogs import CatalogV2
 
 _TABLE_FORMAT = "paimon"
-# Version 2's name of the adapter's native table format.
+# Version 2's name for the adapter's own table format.
 _V2_DEFAULT: Final = "default"
 # Keys of a profile -> keys of catalogs.yml.
 _NAMES: Final = {"warehouse": "external_volume", "catalog_options": "adapter_properties"}
@@ -43,7 +43,7 @@ class PaimonCatalogRelation:
 
 
 class PaimonCatalogIntegration(CatalogIntegration):
-    """A catalog in `catalogs.yml`, which Spark knows by the name of its write integration."""
+    """A catalog in `catalogs.yml`. Its name in Spark is the name of its write integration."""
 
     table_format = _TABLE_FORMAT
     allows_writes = True
@@ -80,7 +80,7 @@ def of_project(
 ) -> Iterable[CatalogIntegrationConfig]:
     """The active write integrations in a project's catalogs.yml; `bridge` converts those of version 2.
 
-    dbt-core does not pass them in `ls`, `docs generate`, `clone`, `run-operation` and `source freshness`.
+    In `ls`, `docs generate`, `clone`, `run-operation` and `source freshness`, dbt-core does not pass them on.
     """
     root = getattr(config, "project_root", None)
     if not root:
@@ -160,7 +160,7 @@ def _is_version_2() -> bool:
 
 
 def _malformed(exc: ValidationError) -> str:
-    """dbt's error without the schema of the whole file."""
+    """dbt's error, without the JSON schema of the whole file."""
     entry = exc.instance if isinstance(exc.instance, dict) else {}
     named = f"catalog {entry['name']!r}" if isinstance(entry.get("name"), str) else "an entry of `catalogs`"
     place = "".join(f", {part}" for part in exc.absolute_path)

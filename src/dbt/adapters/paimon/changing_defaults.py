@@ -1,4 +1,4 @@
-"""Warnings about results that will change when a behavior flag, which is off, is removed."""
+"""Warnings for a project that has a behavior flag off: its results will change when the flag is removed."""
 
 from __future__ import annotations
 

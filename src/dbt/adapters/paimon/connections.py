@@ -105,7 +105,7 @@ class PaimonConnectionManager(SparkConnectionManager):
         signals.restore()
 
     def reopen(self) -> None:
-        """Replace this thread's handle once the lost server answers again; raises its error after a minute."""
+        """Replace this thread's handle once the lost server answers again; after a minute, raises the last error."""
         connection = self.get_thread_connection()
         until = time.monotonic() + _RECONNECT_TIMEOUT
         while True:
@@ -134,7 +134,7 @@ class PaimonConnectionManager(SparkConnectionManager):
         return connection, cursor
 
     def _run_by_paimon(self, statement: Statement) -> AbstractContextManager[str]:
-        """Run with Paimon's classes what Spark SQL cannot do safely; yields the SQL that is still to be sent."""
+        """Run a statement with Paimon's classes if Spark SQL cannot do so safely; yields the SQL still to be sent."""
         if statement.kind == SORTED_COMPACTION:
             return self._sorted_compaction(statement)
         if statement.writes_rows:
@@ -205,14 +205,14 @@ class PaimonConnectionManager(SparkConnectionManager):
         return self._execute(statement, fetch, limit)
 
     def _add_query_comment(self, sql: str) -> str:
-        """Override: put a comment before a statement that would read a comment at its end as part of a value."""
+        """Override: put the comment first if a statement would read a comment at its end as part of a value."""
         comment = self.query_header.comment if self.query_header else None
         if comment and comment.append and comment.query_comment and takes_the_rest(sql):
             return f"/* {comment.query_comment.strip()} */\n{sql}"
         return str(super()._add_query_comment(sql))
 
     def _warn_of_lost_nulls(self, sql: str) -> None:
-        """Warn once per node and condition for which this Paimon version skips files that have matching rows."""
+        """Warn about conditions for which this Paimon version skips files with matching rows, once per node."""
         if not null_filters.may_lose_nulls(sql):
             return
         connection = self.get_thread_connection()
@@ -229,7 +229,7 @@ class PaimonConnectionManager(SparkConnectionManager):
 
     def _execute(self, statement: Statement, fetch: bool, limit: int | None) -> tuple[AdapterResponse, agate.Table]:
         connection = self.get_thread_connection()
-        # dbt fills its cache in connections whose names begin with list_.
+        # dbt's connections named list_… fill its cache. In them, `flush` would wait for the listing that uses them.
         if not (connection.name or "").startswith("list_"):
             self.deferred_cache_fill.flush()
         handle: Handle = connection.handle

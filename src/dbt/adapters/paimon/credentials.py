@@ -35,7 +35,7 @@ _CATALOG_SETTING = re.compile(r"^spark\.sql\.catalog\.([^.]+)$")
 
 @dataclass(repr=False)
 class PaimonCredentials(Credentials):
-    """One target of a profile. `jars`, `packages` and `repositories` may be comma-separated text there."""
+    """One target of a profile. `jars`, `packages` and `repositories` may be comma-separated strings there."""
 
     database: str = key_field(
         DEFAULT_CATALOG,
@@ -161,7 +161,7 @@ class PaimonCredentials(Credentials):
     _ALIASES: ClassVar[dict[str, str]] = {"catalog": "database"}
 
     def __post_init__(self) -> None:
-        """Normalize values: option values become text, local paths absolute."""
+        """Normalize values: option values become strings, and local paths absolute."""
         for key in ("spark_config", "catalog_options", "kafka_options"):
             options = {str(name): option_text(value) for name, value in getattr(self, key).items()}
             setattr(self, key, options)
@@ -177,7 +177,7 @@ class PaimonCredentials(Credentials):
 
     @property
     def unique_field(self) -> str:
-        """Identifies a lakehouse; dbt hashes it before it sends it anywhere."""
+        """Identifies a lakehouse. dbt's usage statistics contain only a hash of this value."""
         return self.warehouse or self.uri or self.database
 
     @property

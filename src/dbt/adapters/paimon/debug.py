@@ -76,7 +76,7 @@ def _spark(runtime: Runtime) -> str:
 
 
 def _tell_capabilities(versions: Versions) -> None:
-    """Print how many of Paimon's features this combination has, and each one to the debug log."""
+    """Log how many of Paimon's features this combination has, and list them in the debug log."""
     rows = versions.describe()
     for capability, supported, remark in rows:
         logger.debug(f"  {'yes' if supported else 'no ':3} {capability}{f' ({remark})' if remark else ''}")

@@ -18,7 +18,7 @@ class DeferredCacheFill:
             self._listing = listing
 
     def flush(self) -> None:
-        """Run the deferred listing, if any. Other threads wait, so threads of the listing must not call `flush`."""
+        """Run the deferred listing, if any. Other threads wait for it, so its own threads must not call `flush`."""
         with self._lock:
             listing, self._listing = self._listing, None
             if listing is not None:

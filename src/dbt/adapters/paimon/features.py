@@ -1,7 +1,7 @@
 """Features of the adapter: typed objects, each created when it is first used.
 
-Macros call a `@macro_api` (`adapter.history.at(...)`); only Python uses a `@lazy_feature`. A `macro_api` has the
-attributes that dbt's `@available` sets and by which dbt finds it (`dbt.adapters.base.meta.AdapterMeta`).
+Macros call a `@macro_api` (`adapter.history.at(...)`); only Python uses a `@lazy_feature`. dbt finds a `macro_api`
+by the same attributes that its own `@available` sets (`dbt.adapters.base.meta.AdapterMeta`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ D = TypeVar("D")
 F = TypeVar("F", bound=Callable[..., Any])
 
 _WHILE_PARSING = "_while_parsing"
-# dbt's threads share features, which have state such as locks. Creating a feature may create others.
+# dbt's threads must share each feature, which has state such as locks. Creating one may create others (RLock).
 _CREATION_LOCK = threading.RLock()
 
 
@@ -30,7 +30,7 @@ def while_parsing(answer: Callable[..., Any]) -> Callable[[F], F]:
 
 
 class macro_api(Generic[D]):  # noqa: N801 - a decorator
-    """A feature that is available in Jinja: decorates the method that creates it, or takes its class; called once."""
+    """A feature that is available in Jinja: decorates the method that creates it (called once), or takes its class."""
 
     _is_available_ = True
 

@@ -319,7 +319,7 @@ class PaimonAdapter(SparkAdapter):
     def acquire_connection(self, name: str | None = None) -> Connection:
         """Override: before dbt uses Spark, report the default Paimon version if the profile sets none.
 
-        The flag require_paimon_version refuses such a profile instead.
+        If the flag require_paimon_version is on, raise an error for such a profile instead.
         """
         if chosen := packages.default_version(self.credentials):
             self.defaults.default_version(chosen)
@@ -422,7 +422,7 @@ class PaimonAdapter(SparkAdapter):
 
     def list_schemas(self, database: str | None) -> list[str]:
         """The schemas of a catalog, by default the target's; empty if Spark does not have the catalog."""
-        # dbt lists the schemas of all nodes before it runs one, so an error here would not name the node.
+        # dbt lists the schemas of all nodes before it runs any of them, so an error here would not name the node.
         database = database or self.credentials.database
         if not self.has_catalog(unquoted(database)):
             return []
@@ -440,7 +440,7 @@ class PaimonAdapter(SparkAdapter):
         """The relations of a schema, from dbt's cache if it has the schema."""
         self.connections.deferred_cache_fill.flush()
         database = PaimonRelation.catalog_of(database, schema)
-        # dbt's cache ignores the case of schema names.
+        # dbt's cache ignores the case of schema names, and may return another schema's relations.
         return [found for found in super().list_relations(database, schema) if found.schema == schema]
 
     def list_relations_without_caching(self, schema_relation: PaimonRelation) -> list[PaimonRelation]:  # type: ignore[override]

@@ -20,7 +20,7 @@ def keep(config: Any) -> None:
     """Copy the results of the last run if this command will overwrite them."""
     from dbt.flags import get_flags
 
-    # `dbt debug` has none.
+    # `dbt debug` creates the adapter from a profile, which has no target folder.
     target = getattr(config, "project_target_path", None)
     if target is None or getattr(get_flags(), "WHICH", "") not in _OTHERS:
         return

@@ -25,7 +25,7 @@ class Key:
 
     Attributes:
         meaning: one line without a full stop.
-        takes: the kind of value, in words; '' for a string, or for the type of `option`.
+        takes: the kind of value, in words; '' if it is a string, or has the type of `option`.
         values: the allowed values, if they are limited.
         default: what applies without the key.
         option: the Paimon option that the key sets.
@@ -41,7 +41,7 @@ class Key:
 
 
 def key_field(value: Any, meaning: str, takes: str = "", *, is_merged: bool = False, **description: Any) -> Any:
-    """A dataclass field with a default value, or a factory for it, and the description of its key (see `Key`).
+    """A dataclass field with a default (a value or a factory) and the description of its key (see `Key`).
 
     With `is_merged`, dbt merges a folder's mapping with the model's.
     """

@@ -22,7 +22,7 @@ def load_profile(
     target: str | None = None,
     vars: str | None = None,  # noqa: A002 - dbt's own name for it
 ) -> Profile:
-    """Read a target of a profile; the arguments are dbt's options. Raises DbtRuntimeError for another adapter's."""
+    """Read a target of a profile; the arguments are dbt's options. Raises DbtRuntimeError if the type is not paimon."""
     from dbt.config import runtime
     from dbt.config.utils import parse_cli_vars
     from dbt.flags import set_from_args
@@ -72,7 +72,7 @@ def project_root(project_dir: str | None) -> Path:
 
 
 def check_threads(config: object) -> None:
-    """Refuse a number of threads below 1 in dbt's RuntimeConfig, with which dbt would wait forever."""
+    """Refuse fewer than one thread in dbt's RuntimeConfig, because dbt would wait forever."""
     threads = getattr(config, "threads", None)
     if isinstance(threads, int) and threads < 1:
         raise DbtRuntimeError(f"threads: {threads} in the profile, or --threads: must be at least 1.")

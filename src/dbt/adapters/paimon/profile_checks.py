@@ -1,4 +1,4 @@
-"""Checks the keys of a target: names, values, and what contradicts one another."""
+"""Checks the keys of a target: names, values, and contradictions between them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ STATIC_CONF = frozenset(
 CLONE_BY = ("copy", "branch")
 # PyHive's values, named after hive.server2.authentication.
 AUTHS = ("NONE", "NOSASL", "LDAP", "CUSTOM", "KERBEROS")
-# Keys of dbt's own. Some commands pass them to the credentials, and others do not.
+# dbt's own keys, which only some commands pass to the credentials.
 _DBT_KEYS = frozenset({"type", "threads", "name", "target_name", "profile_name"})
 # Keys of dbt-spark's profiles that users bring along, with their equivalents.
 _FOREIGN_KEYS = {

@@ -31,7 +31,7 @@ class PaimonRelation(BaseRelation):
     require_alias: bool = False
     # The clause after the name in FROM: VERSION AS OF …, TIMESTAMP AS OF … (see `time_travel`).
     travel: str = ""
-    # A function that checks whether Spark has a catalog, and the target's catalog. The adapter created last sets both.
+    # `_is_catalog` checks whether Spark has a catalog; `_own_catalog` is the target's. The last new adapter sets both.
     _is_catalog: ClassVar[Callable[[str], bool]] = staticmethod(lambda name: True)
     _own_catalog: ClassVar[str | None] = None
 
@@ -63,8 +63,8 @@ class PaimonRelation(BaseRelation):
     def create_from(cls, quoting: HasQuoting, relation_config: RelationConfig, **kwargs: Any) -> PaimonRelation:
         """The relation of a node in the manifest.
 
-        A view model has the type View even before it is in the cache, because the type determines with which catalog
-        the name is rendered. All parts are quoted, whatever dbt's `quoting` is, except in dbt's log (`quote_policy`).
+        A view model has the type View even before it is in the cache, because the type determines the catalog in the
+        rendered name. All parts are quoted, whatever dbt's `quoting` is, except in dbt's log (`quote_policy`).
         """
         config = relation_config.config
         is_view = config is not None and config.get("materialized") == "view"
@@ -74,7 +74,7 @@ class PaimonRelation(BaseRelation):
         relation: PaimonRelation = super().create_from(quoting, relation_config, **kwargs)
         if for_display:
             return relation
-        # Spark looks up names in the same way with and without backticks, and `==` compares policies.
+        # Backticks do not change what Spark finds. But `==` compares quote policies, so all of them must be the same.
         return relation.replace(quote_policy=Policy())
 
     def without_identifier(self) -> PaimonRelation:
@@ -83,7 +83,7 @@ class PaimonRelation(BaseRelation):
         return schema.replace(type=None)
 
     def matches(self, database: str | None = None, schema: str | None = None, identifier: str | None = None) -> bool:
-        """Override: replaces dbt's message for names that differ only in case, which asks to delete the relation."""
+        """Override: for names that differ only in case, dbt's own error would ask the user to delete the relation."""
         try:
             return bool(super().matches(database, schema, identifier))
         except ApproximateMatchError as exc:

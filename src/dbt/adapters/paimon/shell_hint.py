@@ -24,7 +24,7 @@ _HINT: Final = (
 
 
 def give(config: Any) -> None:
-    """Log the hint once per project: in a terminal, at a `dbt run` or `build` soon after another, with a cold Spark."""
+    """Log the hint once per project: in a terminal, if a `dbt run` or `build` starts Spark soon after another run."""
     from dbt.flags import get_flags
 
     target = getattr(config, "project_target_path", None)
@@ -32,7 +32,7 @@ def give(config: Any) -> None:
         return
     if config.credentials.method != PaimonConnectionMethod.SESSION or _has_spark():
         return
-    # Without the results of another run, or without a cache folder, there is no hint.
+    # Without another run's results or a cache folder, do not log the hint.
     with suppress(OSError):
         if time.time() - Path(target, RESULTS).stat().st_mtime < _RECENT_SECONDS:
             Path(cache_folder(), f"shell-hint-{fingerprint([target])}").touch(exist_ok=False)

@@ -12,7 +12,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.catalogs.object_stores import S3
 
-# For a name node that does not answer. Hadoop's defaults (CommonConfigurationKeysPublic, 3.3.4): 45 attempts to
+# Limits for a name node that does not answer. Hadoop's defaults (CommonConfigurationKeysPublic, 3.3.4): 45 attempts to
 # connect, with a timeout of 20 s each; 10 attempts if the connection is refused.
 _HDFS_BOUNDS: Final[Mapping[str, str]] = {
     "spark.hadoop.ipc.client.connect.timeout": "5000",

@@ -46,7 +46,7 @@ def load(session: SparkSession, catalog: SparkCatalog) -> None:
 
 
 def _close_queries(loaded: Any, name: str) -> None:
-    # Paimon up to 1.4 leaves the queries open that check whether the catalog's tables exist. On SQLite, an open query
+    # Paimon up to 1.4 leaves open the queries that check whether the catalog's tables exist. On SQLite, an open query
     # holds a read lock on the file, and its connection keeps reading old data.
     try:
         with suppress(AttributeError):
@@ -61,7 +61,7 @@ def _close_queries(loaded: Any, name: str) -> None:
 
 
 def _field(owner: Any, name: str) -> Any:
-    """The value of a private field, also of a superclass."""
+    """The value of a private field, which a superclass may declare."""
     kind = owner.getClass()
     while kind is not None:
         for field in kind.getDeclaredFields():

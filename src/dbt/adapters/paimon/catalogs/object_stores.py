@@ -18,7 +18,7 @@ class ObjectStore:
     """A kind of object store that Paimon has a plug-in for.
 
     Attributes:
-        artifact: the plug-in's Maven artifact, of Paimon's version; `loader` is its class.
+        artifact: the plug-in's Maven artifact, whose version is Paimon's; `loader` is the plug-in's class.
         prefix: the prefix of options that the plug-in prefers; `prefixes` are all that it accepts.
         hadoop: the prefix of the same options in Hadoop's settings.
         keys: options without which Paimon does not use the plug-in (the loader's `requiredOptions`).
@@ -40,7 +40,7 @@ class ObjectStore:
     synonyms: Mapping[str, str] = field(default_factory=dict)
 
     def option(self, name: str) -> str | None:
-        """The name of an option without this store's prefix; None if the option is not one of this store."""
+        """The name of an option without this store's prefix; None if the option does not belong to this store."""
         for prefix in self.prefixes:
             if name.startswith(prefix):
                 short = name.removeprefix(prefix)

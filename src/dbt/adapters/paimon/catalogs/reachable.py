@@ -1,4 +1,4 @@
-"""Checks that metastores and storage answer before a JVM starts, which would retry for minutes."""
+"""Checks that metastores and storage answer before a JVM starts, because its clients would retry for minutes."""
 
 from __future__ import annotations
 

@@ -178,6 +178,6 @@ def _is_in_spark(artifact: str) -> bool:
     try:
         from pyspark.find_spark_home import _find_spark_home
     except ImportError:
-        # Code that needs PySpark reports this itself; the method `thrift` does not need it.
+        # Code that needs PySpark reports that PySpark is missing. `method: thrift` does not need it.
         return False
     return any((Path(_find_spark_home()) / "jars").glob(f"{artifact}-*.jar"))

@@ -1,4 +1,4 @@
-"""Whether several processes may write a table of a catalog at once."""
+"""Whether several processes may write to a table of a catalog at the same time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LOCKING: Final = frozenset({"hive", "jdbc"})
 
 
 def writers(catalog: SparkCatalog, paimon_version: str, no_leases: str | None = None) -> tuple[bool, str]:
-    """Whether several processes can write a table safely at once, and an explanation for `dbt debug` to print.
+    """Whether several processes can safely write to a table at the same time, and the explanation for `dbt debug`.
 
     `no_leases` is why the store cannot have leases; '' if it has them, None if they are not wanted.
     """

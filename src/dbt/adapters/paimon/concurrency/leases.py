@@ -34,7 +34,7 @@ _RENEWED_AT, _INTERRUPTED_AT, _KILLED_AT = 1 / 3, 0.7, 0.9
 GRACE: Final = 2.0
 # Seconds between attempts to reach a store that failed.
 _RETRY_EVERY: Final = 1.0
-# Seconds that a statement has to stop once another run holds the lease.
+# Seconds within which a statement must stop once another run holds the lease.
 _INTERRUPT_SECONDS: Final = 2.0
 
 # Called with the name of a lease and the seconds until Spark's JVM is killed; None cancels the deadline.
@@ -100,7 +100,7 @@ class _Content:
 
 @dataclass
 class _Record:
-    """The writes of one lease object from the last confirmed one on, by content, with the time when each was sent."""
+    """The last confirmed write of a lease object and all later ones; `sent` maps each content to its time."""
 
     table: str
     run: str

@@ -23,8 +23,8 @@ Stamp = tuple[str, int, int]
 def cache_folder() -> Path:
     """`dbt-paimon` in the user's cache folder (XDG Base Directory Specification); created if it does not exist.
 
-    It contains code that is executed (jars and Java classes). A temporary folder is used instead if other users can
-    change it, or if a newer adapter has written it. Raises OSError if a folder cannot be created, and DbtRuntimeError
+    It contains code that is executed (jars and Java classes). If other users can change it, or if a newer adapter has
+    written it, a temporary folder is used instead. Raises OSError if a folder cannot be created, and DbtRuntimeError
     if the temporary folder cannot be used either.
     """
     base = os.environ.get("XDG_CACHE_HOME", "").strip()
@@ -56,7 +56,7 @@ def _other() -> Path:
 
 
 def _ready(folder: Path) -> Path:
-    """The folder, with its version; raises NewerStateError if a newer adapter has written it."""
+    """Return the folder after storing its version there; raises NewerStateError if a newer adapter has written it."""
     with suppress(OSError):
         ready_folder(Kind.CACHE, folder)
     return folder

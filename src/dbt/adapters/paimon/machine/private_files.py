@@ -121,7 +121,7 @@ def _others_may_replace(found: os.stat_result) -> bool:
 
 
 def _is_group_of_one(gid: int) -> bool:
-    """Whether a group is this user's private group; with such a group home folders often have mode 775."""
+    """Whether a group is this user's private group, for which home folders often have mode 775."""
     try:
         user, group = pwd.getpwuid(os.geteuid()), grp.getgrgid(gid)
     except KeyError:

@@ -63,7 +63,7 @@ class Wait:
         return WaitedTooLongError(f"Waited {_duration(self._bound)} for {self._what}. {self._remedy}".strip())
 
     def check(self) -> None:
-        """Log a message if one is due; WaitedTooLongError at the limit."""
+        """Log a message if one is due; raises WaitedTooLongError at the limit."""
         seconds = self.seconds
         if seconds >= self._bound:
             raise self.error()
@@ -72,12 +72,12 @@ class Wait:
             self._notify(f"Waiting for {self._what}: {_duration(seconds)} so far, {_duration(self._bound)} at most")
 
     def pause(self, seconds: float) -> None:
-        """Sleep, but not past the limit; WaitedTooLongError at the limit."""
+        """Sleep, but not past the limit; raises WaitedTooLongError at the limit."""
         self.check()
         time.sleep(min(seconds, self.left))
 
     def until(self, ready: Callable[[], _Answer | None], every: float = 0.1) -> _Answer:
-        """Call `ready` every `every` seconds until it returns a true value; WaitedTooLongError at the limit."""
+        """Call `ready` every `every` seconds until it returns a true value; raises WaitedTooLongError at the limit."""
         while not (answer := ready()):
             self.pause(every)
         return answer

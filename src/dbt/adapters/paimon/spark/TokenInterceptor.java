@@ -8,7 +8,7 @@ import org.sparkproject.connect.grpc.ServerCallHandler;
 import org.sparkproject.connect.grpc.ServerInterceptor;
 import org.sparkproject.connect.grpc.Status;
 
-/** Refuses calls whose header does not have the server's token. Compiled as the server starts (server_token.py). */
+/** Refuses calls whose header does not have the server's token. Compiled when the server starts (server_token.py). */
 public final class TokenInterceptor implements ServerInterceptor {
   private final Metadata.Key header;
   private final byte[] token;
@@ -20,7 +20,7 @@ public final class TokenInterceptor implements ServerInterceptor {
 
   public ServerCall.Listener interceptCall(ServerCall call, Metadata headers, ServerCallHandler next) {
     Object given = headers.get(this.header);
-    // MessageDigest.isEqual takes as long for a wrong token as for a right one.
+    // MessageDigest.isEqual takes as long for a wrong token as for a right one, so that its time reveals nothing.
     if (given != null && MessageDigest.isEqual(this.token, ((String) given).getBytes(StandardCharsets.UTF_8))) {
       return next.startCall(call, headers);
     }
@@ -28,6 +28,6 @@ public final class TokenInterceptor implements ServerInterceptor {
     return new Refused();
   }
 
-  /** Listener of a closed call; ignores it. */
+  /** Listener of a refused call; does nothing. */
   static final class Refused extends ServerCall.Listener {}
 }

@@ -31,14 +31,14 @@ public final class Watchdog extends Thread {
       for (Iterator each = this.times.values().iterator(); each.hasNext(); ) {
         left = Math.min(left, ((Long) each.next()).longValue() - now());
       }
-      // Neither exit nor an exception: a hook or a handler might go on writing.
+      // Neither exit() nor an exception, because a shutdown hook or a handler might go on writing.
       if (left <= 0L) {
         Runtime.getRuntime().halt(STATUS);
       }
       try {
         wait(Math.min(left, 1000L));
       } catch (InterruptedException ignored) {
-        // No other code knows this thread.
+        // No other code has a reference to this thread, so nothing interrupts it.
       }
     }
   }

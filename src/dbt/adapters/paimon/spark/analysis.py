@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _PAIMON: Final = "org.apache.paimon.spark.SparkTable"
 _FILE_INDEX: Final = "org.apache.spark.sql.execution.datasources.InMemoryFileIndex"
-# Each file takes a few calls into the JVM.
+# With more files than this, changes are not detected: each file takes a few calls into the JVM.
 _MAX_FILES: Final = 2000
 _CLASS: Final = re.compile(r'"class":"([^"]+)"')
 _STATIC: Final = re.compile(r'StaticInvoke","num-children":\d+,"staticObject":"?([^",]*)')
@@ -56,7 +56,7 @@ class Analyzed:
         tables: version of each Paimon table that the query reads.
         files: size and modification time of each file that the query reads, by path.
         others: descriptions of other inputs, whose changes cannot be detected.
-        reads_alike: see the function of this name.
+        reads_alike: whether the query returns the same rows each time it is read (see the function).
     """
 
     text: str
@@ -71,7 +71,7 @@ class Analyzed:
 
 
 def by_plan(frame: DataFrame) -> Analyzed:
-    """Analyze a query without running it; `spark.sql.debug.maxToStringFields` must be raised."""
+    """Analyze a query without running it; the caller must set a high `spark.sql.debug.maxToStringFields`."""
     jvm: Any = frame.sparkSession._jvm
     plan = frame._jdf.queryExecution().analyzed()
     plans = [plan, *elements(plan.subqueriesAll())]
@@ -174,7 +174,7 @@ class _LeafReader:
 
 
 def _with_numbered_ids(text: str, ids: re.Pattern[str]) -> str:
-    """Replace ids by numbers in order of occurrence. Each group of the pattern `ids` matches one kind of id."""
+    """Replace ids with numbers in order of occurrence. Each group of the pattern `ids` matches one kind of id."""
     numbers: dict[tuple[int, str], int] = {}
 
     def number(found: re.Match[str]) -> str:

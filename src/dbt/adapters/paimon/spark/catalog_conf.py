@@ -27,7 +27,7 @@ V2_WRITE_FAILS = "statements may fail after they have committed their rows, and 
 
 
 def catalog_conf(credentials: PaimonCredentials, storages: Sequence[Storage], versions: Versions) -> dict[str, str]:
-    """The settings that register a target's catalogs with Spark; the first storage is that of its own catalog.
+    """The settings that register a target's catalogs with Spark; the first storage belongs to its own catalog.
 
     Raises:
         DbtRuntimeError: a setting contradicts the profile or would lose data, or this Paimon version lacks a feature.
@@ -67,7 +67,7 @@ def _settings_of(storage: Storage, versions: Versions) -> dict[str, str]:
     conf[f"{prefix}.{_CACHE_ENABLED}"] = "false"
     options = dict(_DEFAULTS.get(catalog.jdbc_protocol or catalog.metastore, {}))
     if catalog.metastore == "hive" and not versions.supports(Capability.HIVE_CALLS_ONE_AT_A_TIME):
-        # More clients than any target has threads; they are only created when needed.
+        # More clients than any target has threads, which would deadlock otherwise. Clients are created when needed.
         options["client-pool-size"] = "128"
     options |= {**storage.added, **catalog.options}
     return conf | {f"{prefix}.{key}": value for key, value in options.items()}

@@ -29,7 +29,7 @@ def master_defaults(master: str) -> dict[str, str]:
         return {}
     defaults = {
         _MODE: "client",
-        # The driver's address may be a Kubernetes service's, which no interface of the pod has.
+        # The driver's address may be that of a Kubernetes service, to which the pod cannot bind.
         "spark.driver.bindAddress": "0.0.0.0",  # noqa: S104
     }
     if pod := os.environ.get("POD_NAME"):

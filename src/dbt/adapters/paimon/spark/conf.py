@@ -40,7 +40,7 @@ def spark_conf(credentials: PaimonCredentials, storages: Sequence[Storage], plan
     conf = {
         "spark.master": credentials.spark_master,
         "spark.app.name": "dbt-paimon",
-        # The profile may set `catalogImplementation: hive`.
+        # Only a default: the profile may set `hive`.
         "spark.sql.catalogImplementation": "in-memory",
         "spark.ui.showConsoleProgress": "false",
         # Spark's default pattern does not match Paimon's `access-key`.
@@ -107,7 +107,7 @@ def _hadoop_settings(storages: Sequence[Storage]) -> dict[str, str]:
 
 
 def driver_class_path(master: str, plan: PackagePlan, own: Mapping[str, str]) -> list[str]:
-    """The jars to put on a local Spark's class path, so that Spark need not copy and load them: all of them, or no jar.
+    """The jars to put on a local Spark's class path, so that Spark need not copy and load them: all of them, or none.
 
     Only classes on the JVM's own class path can be in the CDS archive (see `cds_archive`). They cannot see classes
     that Spark loads later, for example a JDBC driver.

@@ -200,7 +200,7 @@ def _limit_retries(client: Any) -> None:
 def _close_all() -> None:
     """Close the sessions while all of Python's threads still run."""
     # PySpark closes a session when it is garbage-collected, which would be at the end of the process. By then grpc's
-    # threads have stopped, and one that held its channel's lock never releases it [ran, PySpark 3.5.7, grpcio 1.85.1].
+    # threads have stopped, and a lock that one of them held is never released [ran, PySpark 3.5.7, grpcio 1.85.1].
     while _ALL:
         client: Any = _ALL.pop().client
         with suppress(Exception):
@@ -222,7 +222,7 @@ def _settings_of(session: Any) -> dict[str, str]:
 
 
 def _prepare(session: Any, runtime: Runtime) -> None:
-    """Give a session the target's settings and catalogs, also after a node that has changed them (`SET`, `USE`)."""
+    """Give a session the target's settings and catalogs, even after a node has changed them (`SET`, `USE`)."""
     credentials = runtime.credentials
     server_name = f"Spark Connect server at {credentials.address}"
     found = _settings_of(session)
@@ -238,7 +238,7 @@ def _prepare(session: Any, runtime: Runtime) -> None:
     if pairs:
         session.client.config(proto.ConfigRequest.Operation(set=proto.ConfigRequest.Set(pairs=pairs)))
     if is_reused:
-        # A change of the catalog also ends a `USE` of a schema.
+        # Changing the catalog also undoes a node's `USE` of a schema.
         session.catalog.setCurrentCatalog("spark_catalog")
     # The target's catalog is set last and stays current. Catalogs are loaded now, not in the first query: inside a
     # view, Paimon's check of the session settings would see the settings from when the view was created.

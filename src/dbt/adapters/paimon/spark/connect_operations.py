@@ -1,4 +1,4 @@
-"""Statements of a Spark Connect server: ends those of another session, and detects lost responses."""
+"""Ends the statements of another session on a Spark Connect server, and detects lost responses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Starts Spark's JVM while dbt parses the project, since both take about as long."""
+"""Starts Spark's JVM while dbt parses the project, since both take about the same time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dbt.adapters.paimon.connection_methods import PaimonConnectionMethod
 from dbt.adapters.paimon.spark.launch import jvm_process
 from dbt.adapters.paimon.spark.runtime import Runtime
 
-# dbt commands that will use Spark (dbt.cli.types.Command); `debug` reports the start itself.
+# dbt commands that will use Spark (dbt.cli.types.Command), except `debug`, which reports the start itself.
 _COMMANDS: Final = frozenset("build clone freshness generate retry run run-operation seed show snapshot test".split())
 
 # While numpy is imported, it sets these and removes them again, unless they were set before (numpy/core/__init__.py).

@@ -74,7 +74,7 @@ class EmbeddedSpark:
 
     def write_rows(self, query: str, table: TableName) -> None:
         """Write the rows of a query, each with its row kind, in one commit (see `row_writer`)."""
-        # As SparkCatalog.loadTable does for a statement.
+        # For a statement, SparkCatalog.loadTable passes these settings to the table.
         settings = self.settings().items()
         options = {key.removeprefix(_PAIMON): value for key, value in settings if key.startswith(_PAIMON)}
         row_writer.write(self._frame_of(query), self._table(table), options)

@@ -157,7 +157,7 @@ class Handle(ABC):
 
     @contextmanager
     def view_settings(self) -> Iterator[views.Settings]:
-        """Yield a function for `create_mentioned`; its first call undoes the node's changes until the block ends."""
+        """Yield a function for `create_mentioned`; its first call undoes the node's settings until the block ends."""
         with ExitStack() as block:
 
             @cache
@@ -175,7 +175,7 @@ class Handle(ABC):
     def configured(self, conf: Mapping[str, str | None]) -> Iterator[None]:
         """Set Spark settings inside the block, and restore the old values afterwards, even after an error.
 
-        None is a setting without a value.
+        The value None unsets a setting.
         """
         before = {key: self._value_of(key) for key in conf}
         try:

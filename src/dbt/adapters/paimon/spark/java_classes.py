@@ -9,7 +9,7 @@ from typing import Any
 def constructor(jvm: Any, name: str, parent: Any = None) -> Any:
     """The constructor of the class in `<name>.java`; `parent` is the class loader for its imports.
 
-    The class is compiled with the compiler that Spark uses for queries, so that no jar must be shipped.
+    The class is compiled with the compiler that Spark uses for queries, so that dbt-paimon need not ship a jar.
     """
     compiler = jvm.org.codehaus.janino.SimpleCompiler()
     if parent is not None:

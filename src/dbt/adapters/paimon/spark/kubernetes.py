@@ -1,6 +1,6 @@
 """Kubernetes: checks dbt's rights, reports why executors do not start, and releases executors at the end.
 
-By itself, Spark would request pods again and again after a refusal, and report it only in its log.
+By itself, Spark would request pods again and again after a refusal, and report the refusal only in its log.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ LONGEST_HOPELESS: Final = 60.0
 # Seconds until the reason is logged, and between checks.
 NOTICE_AFTER: Final = 20.0
 LOOK_EVERY: Final = 2.0
-# Reasons of a waiting container that waiting does not resolve (pkg/kubelet/images/types.go, container/sync_result.go).
+# Reasons of waiting containers that more time does not fix (pkg/kubelet/images/types.go, container/sync_result.go).
 _HOPELESS: Final = frozenset(
     "CreateContainerConfigError CreateContainerError ErrImageNeverPull ErrImagePull ImageInspectError "
     "ImagePullBackOff InvalidImageName RunContainerError".split()
@@ -75,7 +75,7 @@ def after_start(context: Any, conf: Mapping[str, str]) -> None:
     """Watch a new Spark until it has its first executor; stop its executors at the end of the process."""
     if not conf["spark.master"].startswith(_MASTER):
         return
-    # In a container, all processes are killed when dbt ends, before Spark can notice it and stop by itself.
+    # In a container, all processes are killed when dbt ends, before Spark can notice that and stop by itself.
     atexit.register(_stop, context)
     # With dynamic allocation, executors start with the first job.
     if conf.get("spark.dynamicAllocation.enabled", "false") != "true":
@@ -102,7 +102,7 @@ def _watch(context: Any, conf: Mapping[str, str], log: Path, since: int) -> None
         # The driver counts as an executor.
         while spark.getExecutorMemoryStatus().size() < 2:
             time.sleep(LOOK_EVERY)
-            # A request that fails now may succeed at the next look.
+            # A request that fails now may succeed at the next check.
             with suppress(Exception):
                 now = time.monotonic()
                 as_json = jvm.io.fabric8.kubernetes.client.utils.Serialization.asJson

@@ -57,7 +57,7 @@ def report_progress(handle: Handle, name: str, *, silent_without_job: bool = Fal
                 continue
             logger.info(line(name, seconds, progress))
 
-    # dbt's log gets the node from a context variable.
+    # dbt's log gets the node from a context variable, which a new thread does not inherit.
     Thread(target=copy_context().run, args=(report,), name="progress", daemon=True).start()
     try:
         yield timer

@@ -14,7 +14,7 @@ from dbt.adapters.paimon.metadata.procedures import ProcedureResult
 from dbt.adapters.paimon.spark.formatting import counted, size
 from dbt.adapters.paimon.spark.job_metrics import JobMetrics
 
-# Statement kind: builds a table under a staging name.
+# The kind of a statement that builds a table under a staging name.
 STAGING: Final = "staging"
 # Operations that rewrite or remove files.
 _REWRITES: Final = frozenset({"compact", "rescale", "expire_snapshots", "expire_partitions", "clear_table"})
@@ -111,7 +111,7 @@ def _sum(numbers: Iterable[int | None]) -> int | None:
 
 
 def _file_changes(response: PaimonAdapterResponse) -> list[str]:
-    """`12 files (40.2 MiB) into 2 files (38.1 MiB)`, or only the side that has files."""
+    """`12 files (40.2 MiB) into 2 files (38.1 MiB)`; only `… removed` or `… written` if one side has no files."""
     removed = _files(response.files_removed, response.bytes_removed)
     written = _files(response.files_written, response.bytes_written)
     if removed and written:

@@ -39,7 +39,7 @@ def write(frame: DataFrame, table: Any, options: Mapping[str, str]) -> None:
 
 
 def _defaults(writers: Any) -> list[Any]:
-    """The default values of the parameters after the table, which Scala fills in but py4j does not."""
+    """The default values of the parameters after the table, which Scala passes but py4j does not."""
     from py4j.protocol import Py4JError
 
     found: list[Any] = []

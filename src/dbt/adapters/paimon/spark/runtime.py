@@ -33,7 +33,7 @@ class Runtime:
 
     @cached_property
     def spark(self) -> str:
-        """PySpark's version. For a Thrift server, whose version is unknown, PySpark need not be installed."""
+        """PySpark's version. A Thrift server does not need PySpark here; without it, the usual version is assumed."""
         method = self.credentials.method
         if method != PaimonConnectionMethod.THRIFT:
             return installation.require(method)
@@ -59,7 +59,7 @@ class Runtime:
 
     @property
     def view_catalog(self) -> str:
-        """The catalog that stores views: the profile's `view_catalog`, the Paimon catalog if it can, or Spark's own."""
+        """The catalog that stores views: the profile's `view_catalog`, Paimon's catalog if possible, or Spark's own."""
         credentials = self.credentials
         stores_views = credentials.spark_catalog.is_sessions or self.versions.supports(Capability.VIEWS)
         return credentials.view_catalog or (credentials.database if stores_views else "spark_catalog")
@@ -93,7 +93,7 @@ class Runtime:
 
     @cached_property
     def session_conf(self) -> dict[str, str]:
-        """The settings among these that a session can set."""
+        """The settings in `conf` that a session can set."""
         settings = self.conf.items()
         return {key: value for key, value in settings if key.startswith("spark.sql.") and key not in STATIC_CONF}
 

@@ -32,7 +32,7 @@ class Scan:
     Attributes:
         table: schema and name, as in Spark's plan.
         rows: rows in the data files, before keys are merged.
-        partitions: partitions with such files.
+        partitions: partitions that contain these files.
         bytes: size of the data files, including columns that the query does not read.
     """
 

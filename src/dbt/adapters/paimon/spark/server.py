@@ -73,7 +73,7 @@ def works_on(credentials: PaimonCredentials) -> dict[str, str]:
 
 
 def note_path(credentials: PaimonCredentials) -> Path:
-    """The path of the note of a target's server."""
+    """The path of the note about a target's server."""
     digest = hashlib.sha256(json.dumps(works_on(credentials), sort_keys=True).encode()).hexdigest()
     return folder() / f"{digest[:16]}.json"
 

@@ -61,7 +61,7 @@ def parameters(token: str, spark_version: str) -> Mapping[str, str]:
 
 
 def guard(session: Any, builder: Any, token: str, spark_version: str) -> None:
-    """Make a server refuse clients that do not send its token; add no further interceptor to `builder` afterwards.
+    """Make a server refuse clients that do not send its token. An interceptor added to `builder` later would run first.
 
     `session` is a session of the server's Spark, and `builder` its NettyServerBuilder.
     """

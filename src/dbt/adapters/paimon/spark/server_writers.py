@@ -39,7 +39,7 @@ _DATABASE: Final = "global_temp"
 # TEMP_TABLE_OR_VIEW_ALREADY_EXISTS, and Spark's message before 3.4.
 _EXISTS: Final = re.compile(r"already[ _]exists", re.IGNORECASE)
 _MISSING: Final = re.compile(r"NOT_FOUND|not found", re.IGNORECASE)
-# Seconds between renewals of a note, until a writer without renewals counts as dead, and between checks for this.
+# Seconds between renewals of a note, until a writer that does not renew counts as dead, and between checks.
 _RENEWED_EVERY: Final = 10.0
 _DEAD_AFTER: Final = 60.0
 _LOOK_EVERY: Final = 0.5

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _START = RLock()
 # The settings that this process's Spark was started with; every session inherits them.
 _STARTED_WITH: dict[str, str] = {}
-# Runtime -> the first session of this process's Spark, after the Spark was started or checked for this runtime.
+# A runtime for which this process's Spark was started or checked -> the first session of that Spark.
 _ROOTS: WeakKeyDictionary[Runtime, SparkSession] = WeakKeyDictionary()
 
 # SparkContext.SPARK_JOB_TAGS: separated by commas.

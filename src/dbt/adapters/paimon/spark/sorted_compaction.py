@@ -2,9 +2,9 @@
 
 Paimon's sys.compact with an order rewrites the files that it has read, and then overwrites the whole table, so that
 rows appended in between are lost (CompactProcedure.sortCompactUnAwareBucketTable at 0.9.0 to 2.0.0) [ran]. From 1.4,
-a setting makes the commit fail if another writer committed first. On 0.9, an embedded Spark does the same work here,
-and commits it as a compaction, which replaces the files that were read and fails if one of them is gone. Elsewhere
-dbt-paimon warns that rows may be lost.
+a setting makes the commit fail if another writer committed first. On 0.9, this module does the same work in an
+embedded Spark, but commits a compaction, which replaces the files that were read and fails if one of them is gone.
+Elsewhere dbt-paimon warns that rows may be lost.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ RESULT: Final = "select true as result"
 def sort(session: SparkSession, statement: str) -> bool:
     """Run a CALL of `compact` with an order, and return whether it was run.
 
-    Other statements are not run. Calls that only Paimon can run are not run either, although Paimon may refuse them or
-    lose rows (with deletion vectors).
+    Other statements are left to Spark. Calls that only Paimon's own procedure can run are left to it, although it may
+    refuse them or lose rows (with deletion vectors).
     """
     call = parsed_calls.parsed(session, statement, "compact", _ORDER)
     if call is None or not call.arguments.get("order_strategy"):

@@ -1,4 +1,4 @@
-"""Records in each warehouse the newest Paimon version that has opened it; by default, an older version does not run."""
+"""Records in each warehouse the newest Paimon version that opened it; an older one runs only if the target sets it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Class-data-sharing (CDS) archives, which let later runs map the classes that an earlier run loaded.
 
-The first JVM of a kind (JDK, Spark, jars) writes the archive when it exits, after dbt; later ones start with it.
+The first JVM for a JDK, Spark and set of jars writes an archive when it exits, after dbt has ended; later ones load it.
 Java ignores an archive that does not fit its class path (Java 17: JEP 350, "Dynamic CDS Archives").
 """
 

@@ -20,7 +20,7 @@ from dbt.adapters.paimon.machine.cache_folder import cache_folder, fingerprint
 from dbt.adapters.paimon.machine.private_files import read_own, write_own
 from dbt.adapters.paimon.spark.launch import maven
 
-# In a warehouse: the newest Paimon that has opened it (see `spark.warehouse_version`).
+# The file in a warehouse with the newest Paimon version that has opened it (see `spark.warehouse_version`).
 MARK: Final = f"{FOLDER}/paimon-version"
 
 
@@ -44,8 +44,8 @@ def of(credentials: PaimonCredentials, spark: str) -> DefaultVersion:
     """The Paimon version for a target and a Spark; it does not change within a process.
 
     An earlier choice for the same catalog, Spark line and user stays. Otherwise the choice is the newest tested version
-    that this machine or a repository has. A choice without the repositories' answers is not kept. A version is never
-    older than the mark in a local warehouse.
+    that this machine or a repository has. A choice for which a repository did not answer is not kept. The version is
+    never older than the mark in a local warehouse.
     """
     note = _note(credentials, spark)
     key = (note, *credentials.repositories)

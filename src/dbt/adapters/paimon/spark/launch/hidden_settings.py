@@ -25,7 +25,7 @@ _NO_ARGUMENTS: Final = "pyspark-shell"
 def hidden(conf: Mapping[str, str], secrets: Sequence[str]) -> Iterator[dict[str, str]]:
     """The settings that may be on a command line; the others are in private files inside the block.
 
-    A setting is private if it has one of the known secrets, or looks like a secret.
+    A setting is private if it contains one of the known secrets, or looks like a secret.
     """
     shown = dict(conf)
     private = {key: shown.pop(key) for key, value in conf.items() if _is_private(key, value, secrets)}
@@ -36,11 +36,11 @@ def hidden(conf: Mapping[str, str], secrets: Sequence[str]) -> Iterator[dict[str
     before = os.environ.get(_SUBMIT_ARGUMENTS) or _NO_ARGUMENTS
     try:
         if (options := private.pop(JAVA_OPTIONS, None)) is not None:
-            # Java 9 and later read options from such a file.
+            # Java 9 and later read options from a file that is named after an @.
             shown[JAVA_OPTIONS] = f"@{folder / 'java'}"
             write_own(folder / "java", "\n".join(_java_argument(part) for part in shlex.split(options)))
         if private:
-            # This file replaces spark-defaults.conf.
+            # Spark reads this file instead of spark-defaults.conf, so it repeats that file's settings.
             properties = "".join(f"{key}={_property(value)}\n" for key, value in private.items())
             path = folder / "spark.conf"
             write_own(path, f"{spark_defaults()}\n{properties}")
@@ -48,7 +48,7 @@ def hidden(conf: Mapping[str, str], secrets: Sequence[str]) -> Iterator[dict[str
         yield shown
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-        # Never removed: dbt fails if a variable is removed while dbt iterates over the environment (see `early_start`).
+        # Not removed: dbt fails if a variable disappears while dbt iterates over the environment (see `early_start`).
         if private:
             os.environ[_SUBMIT_ARGUMENTS] = before
 

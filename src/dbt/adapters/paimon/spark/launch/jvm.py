@@ -45,7 +45,7 @@ _CHECKSUMS: Final = "-Divy.checksums=sha1,md5"
 _TEMPORARY_PROPERTY: Final = "java.io.tmpdir"
 # The milliseconds after which an idle JVM collects garbage, which releases memory.
 _IDLE: Final = "-XX:G1PeriodicGCInterval=60000"
-# Seconds until a JVM answers, without and with jars to download first.
+# Seconds within which a JVM must answer, without and with jars to download first.
 _LONGEST_START: Final = 600.0
 _LONGEST_DOWNLOAD: Final = 1800.0
 # Errors by run of dbt and packages: otherwise each thread would ask the repositories again.
@@ -99,7 +99,7 @@ def _with_archive(
         except NotStartedError as exc:
             if ending.is_set():
                 raise
-            # With some options Java writes no archive and does not even start, for example --patch-module.
+            # With some options, such as --patch-module, Java cannot write an archive and does not even start.
             logger.debug(f"Retrying without {archive[0]}: {exc}")
     return _resolved(conf, downloads, log, secrets)
 
@@ -163,7 +163,7 @@ def _guard_callbacks(gateway: Any) -> None:
 
 
 def _temporary_option() -> str:
-    """The Java option for the folder of temporary files, and of shuffle and spill files without spark.local.dir."""
+    """The Java option for the folder of temporary files; without spark.local.dir, also of shuffle and spill files."""
     # Everybody can read Spark's own folders (DiskBlockManager.createLocalDirs), and Paimon spills into them. The option
     # comes before the user's own: Java uses the last one.
     if any(_TEMPORARY_PROPERTY in os.environ.get(name, "") for name in OPTION_VARIABLES):

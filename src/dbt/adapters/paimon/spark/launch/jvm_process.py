@@ -11,7 +11,7 @@ from typing import Any, Final
 # `starting` is held while a JVM starts. No JVM starts after `ending` is set.
 starting: Final = Lock()
 ending: Final = Event()
-# Seconds; a JVM that is asked to exit takes a fraction of one.
+# Seconds to wait for a JVM to exit, which usually takes a fraction of one.
 _LONGEST_END: Final = 10
 
 
@@ -25,7 +25,7 @@ def abandon() -> None:
 
 
 def exit_status(seconds: float) -> int | None:
-    """The exit status of this process's last JVM (`Popen.returncode`) if it exits within some seconds; else None."""
+    """The exit status of this process's last JVM (`Popen.returncode`) if it exits within `seconds`; else None."""
     with suppress(subprocess.TimeoutExpired):
         return Spawned.last.wait(seconds) if Spawned.last else None
     return None
@@ -38,7 +38,7 @@ def kill() -> None:
 
 
 def end(why: str) -> None:
-    """Kill this process's JVM at once; uncommitted writes are lost. The later error begins with `why`."""
+    """Kill this process's JVM at once; uncommitted writes are lost. The resulting error begins with `why`."""
     Spawned.ended_because = why
     kill()
 
@@ -46,7 +46,7 @@ def end(why: str) -> None:
 def end_by(way: Callable[[], object], why: str) -> None:
     """Call `way` to make this process's JVM exit cleanly; kill the JVM if it does not exit within some seconds.
 
-    `way` may raise, since its connection ends too. The later error begins with `why`.
+    `way` may raise, since its connection ends too. The resulting error begins with `why`.
     """
     Spawned.ended_because = why
     with suppress(Exception):
@@ -58,8 +58,8 @@ def end_by(way: Callable[[], object], why: str) -> None:
 class Spawned(subprocess.Popen[bytes]):
     """A process that Ctrl-C does not reach, started without running Python code in the child.
 
-    PySpark ignores the signal in a `preexec_fn`, for which Python forks. If another thread imports a module meanwhile,
-    as dbt does during the start, the child can hang (see the warning at preexec_fn in Python's documentation).
+    PySpark makes the JVM ignore Ctrl-C with a `preexec_fn`, which runs in a fork of Python. If another thread imports a
+    module meanwhile, as in dbt's start, the child can hang (see the warning at preexec_fn in Python's documentation).
     """
 
     last: Spawned | None = None

@@ -46,7 +46,7 @@ def is_here(package: str, spark_config: Mapping[str, str]) -> bool:
 
 
 def ask(packages: Sequence[str], addresses: Sequence[str]) -> dict[str, bool | None]:
-    """Per package, whether any repository has it; None if none has it, but not all answered in time."""
+    """For each package, whether a repository has it; None if that is unclear, because not all answered in time."""
     asked = [(package, address) for package in packages for address in addresses]
     answers: dict[tuple[str, str], bool | None] = dict.fromkeys(asked)
 

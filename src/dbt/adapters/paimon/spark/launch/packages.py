@@ -50,7 +50,7 @@ EXCLUDES = (
     "com.google.code.findbugs:jsr305",
     "org.checkerframework:checker-qual",
     "com.google.protobuf:protobuf-java",
-    # Dependency of Spark's Kafka reader.
+    # Dependencies of Spark's Kafka reader.
     "org.apache.hadoop:hadoop-client-api",
     "org.apache.hadoop:hadoop-client-runtime",
     "commons-logging:commons-logging",
@@ -172,7 +172,7 @@ def _check_jars(*groups: tuple[str, Sequence[str]]) -> None:
 
 
 def _check_scala(jars: Sequence[str], packages: Sequence[str], spark_version: str) -> None:
-    """Refuse jars built for another Scala version than Spark's, for which Java's errors are unclear."""
+    """Refuse jars built for another Scala version than Spark's, because Java's own errors are unclear."""
     wanted = capabilities.scala_version(spark_version)
     found = {jar: scala_of_jar(jar) for jar in jars}
     found |= {package: scala_of_name(package.split(":")[1]) for package in packages}

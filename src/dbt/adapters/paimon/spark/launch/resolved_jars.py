@@ -58,7 +58,7 @@ def with_known(plan: PackagePlan) -> PackagePlan:
 
 
 def remember(plan: PackagePlan, class_path: str | None) -> None:
-    """Remember the jars to which a Spark resolved a plan's packages; `class_path` is its `spark.jars`."""
+    """Remember the jars to which a Spark resolved a plan's packages; `class_path` is that Spark's `spark.jars`."""
     if not plan.packages:
         return
     downloaded = _downloaded(plan, class_path or "")

@@ -1,4 +1,4 @@
-"""Why Spark's JVM did not start, by its output: jars that Ivy could not download, or options Java refuses."""
+"""Explains, from its output, why Spark's JVM did not start: jars that Ivy could not download, or refused options."""
 
 from __future__ import annotations
 
