@@ -44,7 +44,7 @@ class OptionDefinition:
     default: str | None = None
     values: tuple[str, ...] = ()
     immutable: bool = False
-    # The first Paimon with it; of a list's options, those without a release of their own came with the list's.
+    # The first Paimon release with the option; by default that of the list in `paimon_options.json`.
     since: str = ""
 
 
@@ -76,7 +76,7 @@ FUNCTION_SETTINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "ts-field": ("merge_map_with_keytime",),
 }
 
-# Options without a fixed list of names. Sources: `commit.callback.#.param` in CoreOptions, FileIndexOptions,
+# Options whose names cannot be listed. Sources: `commit.callback.#.param` in CoreOptions, FileIndexOptions,
 # IcebergOptions, and the writer options that FileFormat passes on.
 _OPEN_FAMILIES: Final = re.compile(
     r"(commit|tag)\.callback\.[^.#].*\.param"
@@ -163,7 +163,7 @@ def _option_lists() -> Mapping[str, Mapping[str, OptionDefinition]]:
                 since=entry.get("since", key),
             )
             for name, entry in raw[key]["table"].items()
-            # Names with # stand for the names of a pattern, see _OPEN_FAMILIES.
+            # A name with # stands for many names, which _OPEN_FAMILIES matches.
             if "#" not in name and name not in FLINK_ONLY
         }
         for key in OPTION_CATALOGUES
@@ -174,8 +174,8 @@ def _option_lists() -> Mapping[str, Mapping[str, OptionDefinition]]:
 def table_options(version: Version | str) -> Mapping[str, OptionDefinition]:
     """The table options that Paimon `version` reads, by name; raises DbtRuntimeError below Paimon 0.9.
 
-    A release between two lists gets the options of both: it is worse to refuse an option that exists than to pass one
-    that does not. An option is immutable if it is immutable in either list.
+    A release between two lists gets the options of both: it is worse to refuse an option that exists than to accept
+    one that does not. An option is immutable if it is immutable in either list.
     """
     lists = [_option_lists()[key] for key in options_versions(as_version(version))]
     merged = dict(lists[-1])
@@ -321,7 +321,7 @@ def _word_fault(definition: OptionDefinition, text: str) -> str | None:
         return None
     near = suggestion(text, definition.values)
     hint = f"Did you mean '{near}'? " if near else ""
-    # A rule of `spec.components.retention` refuses 'async'.
+    # Do not suggest 'async', which a rule of `spec.components.retention` refuses.
     advised = [value for value in definition.values if (definition.name, value) != _BACKGROUND]
     return f"not an allowed value. {hint}Allowed: {', '.join(advised)}"
 

@@ -23,7 +23,7 @@ CODECS: Final[Mapping[str, tuple[str, ...]]] = {
 
 # Allowed values of options that Paimon declares as strings.
 _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
-    # ManifestFile and ManifestList use FileFormat; the writers of text formats collect no statistics.
+    # ManifestFile and ManifestList write any FileFormat, but the writers of text formats collect no statistics.
     "manifest.format": ("avro", "orc", "parquet"),
     # BlockCompressionFactory [ran, 0.9.0]
     "spill-compression": ("none", "zstd", "lz4", "lzo"),

@@ -1,4 +1,4 @@
-"""Warnings about a valid config with surprising effects; rules refuse an invalid config."""
+"""Warns about config that is valid but has surprising effects. The rules of `components` refuse invalid config."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def advice(
 ) -> tuple[str, ...]:
     """The warnings for a valid table, each with model, key, value and remedy.
 
-    `types` maps columns to Spark types; empty if the columns are not known yet.
+    `types` maps columns to Spark types, and is empty if the columns are not known yet.
     """
     problems = Problems(model)
     origin = ConfigOrigin(config)

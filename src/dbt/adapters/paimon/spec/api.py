@@ -27,7 +27,7 @@ from dbt.adapters.paimon.sql import names
 
 
 class Specs:
-    """Reads and checks the config of nodes. Its only SQL looks up a catalog that no config defines."""
+    """Reads and checks the config of nodes. Runs SQL only to ask Spark about a catalog that no config defines."""
 
     def __init__(self, adapter: AdapterProtocol) -> None:
         self._adapter = adapter
@@ -64,7 +64,7 @@ class Specs:
         }
 
     def _sized(self, spec: TableSpec, model: Mapping[str, Any]) -> TableSpec:
-        # The size of a stream's first batch does not predict the size of its table.
+        # A stream's buckets are not sized by its first batch, because that does not predict the size of the table.
         if not self._adapter.defaults.sizes_buckets or model["config"].get("materialized") == "streaming":
             return spec
         return bucket_numbers.by_default(spec)
@@ -107,7 +107,7 @@ class Specs:
         return names.metastore_problem(catalog.metastore, model.get("schema") or "", alias) if catalog else ""
 
     def _names_in_case(self) -> NamesInCase:
-        # In a shell, every command has its own manifest.
+        # Each command in a shell has its own manifest, so a new manifest replaces the collected names.
         manifest: Any = self._adapter.get_macro_resolver()
         if self._names[0] is not manifest:
             self._names = (manifest, NamesInCase(getattr(manifest, "nodes", {}).values()))
@@ -132,8 +132,8 @@ class Specs:
     def advise(
         self, model: Mapping[str, Any], spec: TableSpec, types: Mapping[str, str] = {}, more: Sequence[str] = ()
     ) -> None:
-        """Warn once per node about a valid config with surprising effects; `more` are further warnings."""
-        # A microbatch model calls this for every batch.
+        """Warn once per node about config that is valid but has surprising effects; `more` are further warnings."""
+        # Warn only once, because a microbatch model calls this method for every batch.
         own = advice(spec, model["config"], model.get("name", ""), self._adapter.versions, types)
         self._warn_once("advice", *own, *more)
 
@@ -163,7 +163,7 @@ class Specs:
                 problems.add_ignored(key, config[key], reason)
             problems.raise_if_any()
         for key, reason in foreign_config.warnings(config):
-            # A package may set the same key on all its models.
+            # Warn once per key, because a package may set the same key on all its models.
             if self._adapter.once.first(("foreign", key)):
                 shown = f"{reason}. Shown once per run, even if other nodes have it too"
                 Problems(name, warn=warn).add_ignored(key, config[key], shown)

@@ -13,22 +13,21 @@ from dbt.adapters.paimon.spec.components import rule_faults
 from dbt.adapters.paimon.spec.table import TableSpec
 
 # A table option of this adapter. UNDECIDED: the table has had no rows yet, so no number has been chosen.
-# RESCALING: a rescale has started but not ended.
+# RESCALING: a rescale has started but not finished.
 MARK: Final = "dbt.buckets"
 UNDECIDED: Final = "undecided"
 RESCALING: Final = "rescaling"
 
 # Paimon recommends 200 MB to 1 GB per bucket (docs, primary-key-table/data-distribution).
 MOST_BYTES: Final = 2**30
-# A table of n times this size gets sqrt(n) buckets. So the number grows with the table, and batches into a small table,
-# which write a file per bucket, stay cheap.
+# A table of n times this size gets sqrt(n) buckets. Small tables get few, because each batch writes a file per bucket.
 _ROOT_BYTES: Final = 8 * 2**20
-# Spark estimates the size of rows in memory; Parquet with zstd needs about a quarter of it.
+# Spark estimates the size of rows in memory. As Parquet files with zstd, they are about a quarter as large.
 _COMPRESSION: Final = 4
 # A number that is off by a smaller factor is kept, because changing it rewrites all rows.
 _TOLERANCE: Final = 4
-# The assumed maximum size of a partition, because the number of partitions is unknown. It leads to two buckets, which
-# suit partitions of up to 390 MiB without a rewrite.
+# The assumed maximum size of a partition, because the number of partitions is unknown. At this size, a partition gets
+# two buckets, which need no rewrite until it exceeds 390 MiB.
 _PARTITION_BYTES: Final = 32 * 2**20
 # The maximum number of buckets if Spark cannot estimate the size.
 _TASKS_OF_UNKNOWN: Final = 32
@@ -38,7 +37,7 @@ _BUCKET_OPTIONS: Final = ("dynamic-bucket.", "postpone.", "cross-partition-upser
 _UNKNOWN_BYTES: Final = 2**50
 _UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _STATISTICS: Final = re.compile(rf"Statistics\(sizeInBytes=([\d.E+]+) ({'|'.join(_UNITS)})\b")
-# Characters that draw the tree of a printed plan.
+# Characters with which Spark indents the tree of a printed plan.
 _TREE: Final = " :+-"
 
 
@@ -69,7 +68,7 @@ def has_outgrown(number: int, size: float, tasks: int) -> bool:
 def estimated_size(explained: str) -> float | None:
     """The size of a query's rows in data files, from the output of EXPLAIN COST; None if Spark does not know it.
 
-    Spark estimates the size of a join as the product of its sides; here it is limited to their sum.
+    Spark estimates the size of a join as the product of its sides; this function limits the estimate to their sum.
     """
     nodes = [
         _Node(len(line) - len(line.lstrip(_TREE)), float(found.group(1)) * 1024.0 ** _UNITS.index(found.group(2)))

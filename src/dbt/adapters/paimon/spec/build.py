@@ -1,6 +1,6 @@
 """Builds a `TableSpec` from a model's config and contract, before any SQL runs.
 
-Single keys are checked here, the whole table by the rules of `components`. All problems are reported at once.
+This module checks single keys, and the rules of `components` check the whole table. All problems are reported at once.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ def build_table_spec(
     versions: Versions,
     warn: Callable[[str], None] | None = None,
 ) -> TableSpec:
-    """The table of a model's config and contract; raises ConfigErrors with all problems.
+    """The table that a model's config and contract describe; raises ConfigErrors with all problems.
 
-    `constraints` and `columns` are those of the model's YAML, for an enforced contract. `warn` gets a warning for each
-    key that nothing reads (see `Problems`).
+    `constraints` and `columns` come from the model's YAML, and count only if the contract is enforced. `warn` gets a
+    warning for each key that nothing reads (see `Problems`).
     """
     problems = Problems(model, warn=warn)
     spec = collect_table_spec(config, problems=problems, constraints=constraints, columns=columns, versions=versions)
@@ -61,7 +61,7 @@ def collect_table_spec(
     columns: Mapping[str, Mapping[str, Any]] = {},
     versions: Versions,
 ) -> TableSpec:
-    """Like `build_table_spec`, but adds to `problems`. If there are any, do not use the returned spec."""
+    """Like `build_table_spec`, but adds to `problems` instead of raising. Do not use the spec if it adds any."""
     check_key_names(config, problems, versions)
     given = properties.read(config, problems)
     primary_key = key.read(config, given, problems)

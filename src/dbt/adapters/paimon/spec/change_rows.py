@@ -1,4 +1,4 @@
-"""SQL that converts the change rows of a model with strategy `apply_changes` for its table.
+"""SQL that converts the change rows of an `apply_changes` model into rows that its table accepts.
 
 The option `rowkind.field` names the column with the row kind: `+I`, `+U`, `-U` or `-D` in Paimon
 (org.apache.paimon.types.RowKind), and other words in other tools.
@@ -28,8 +28,8 @@ UPDATE_BEFORE: Final = "-U"
 UPDATE: Final = "+U"
 DELETE: Final = "-D"
 
-# Paimon's row kind -> words for it, ignoring case: those of Paimon and Flink, of SQL (and Snowflake's streams), of
-# Debezium's `op`, and of `_change_type` in Delta's change data feed.
+# Paimon's row kind -> its names, ignoring case: in Paimon and Flink, in SQL (and Snowflake's streams), in Debezium's
+# `op`, and in `_change_type` of Delta's change data feed.
 WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     INSERT: ("+I", "INSERT", "I", "C", "R"),
     UPDATE: ("+U", "UPDATE", "U", "UPDATE_POSTIMAGE"),
@@ -41,8 +41,8 @@ WORDS: Final[Mapping[str, tuple[str, ...]]] = {
 def ordered_by_kind(spec: TableSpec) -> TableSpec:
     """The table with the row kind as its last sequence field.
 
-    Otherwise, of several changes with the same sequence, Paimon would keep the one written last, and which one that is
-    depends on how runs split the changes. As strings, `+I` < `+U` < `-D`, so a delete always wins.
+    Otherwise, of several changes with the same sequence, Paimon would keep the one written last. Which change that is
+    depends on how the changes are split into runs. As strings, `+I` < `+U` < `-D`, so a delete always wins.
     """
     rowkind = spec.options.get(ROWKIND, "")
     if not rowkind or not spec.sequence_columns:

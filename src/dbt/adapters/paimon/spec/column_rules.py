@@ -24,7 +24,7 @@ from dbt.adapters.paimon.sql.data_types import type_name
 
 # Config whose columns the query must return, because every row needs values for them.
 _MUST_BE_GIVEN: Final = ("primary_key", "partition_by", "sequence.field", "rowkind.field")
-# Matches in arrays, maps and structs too.
+# Also matches char and varchar inside arrays, maps and structs.
 _SIZED_STRING: Final = re.compile(r"(?<!\w)(?:var)?char\(", re.IGNORECASE)
 
 
@@ -48,7 +48,7 @@ def check_columns(
         columns: (name, Spark type) of each column that the table will have.
         model: the model's name, for messages.
         given: the columns of the model's query, if they differ from the table's.
-        builds: whether the table is created rather than written to.
+        builds: whether the run writes all rows of the table, so that it does not match rows by unique_key.
         dropped: columns that are dropped after the rows are written.
     """
     types = dict(columns)

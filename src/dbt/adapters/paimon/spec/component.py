@@ -15,7 +15,7 @@ from dbt.adapters.paimon.spec.table import TableSpec
 # types are wide, and the components check the values.
 Columns: TypeAlias = str | list[str] | None
 
-# (option of Paimon, or 'primary_key' or 'partition_by'; the reason and its remedy).
+# (a Paimon option, 'primary_key' or 'partition_by'; the reason with its remedy).
 Found: TypeAlias = Iterable[tuple[str, str]]
 # Column -> Spark type.
 Types: TypeAlias = Mapping[str, str]
@@ -64,8 +64,8 @@ class Component:
             release-0.9.0, 1.4.2 and 2.0.0.
         unread_rules: find options that Paimon silently ignores (an error; a warning if `require_strict_config` is off).
         column_rules: find config that does not match the columns.
-        advice: warnings about a valid config with surprising effects; the types are empty if not known yet.
-        guards: option that ALTER can change -> whether Paimon refuses a change, or would return wrong rows after it.
+        advice: find config that is valid but has surprising effects; the types are empty if not known yet.
+        guards: option that ALTER can change -> a predicate: Paimon refuses the change, or returns wrong rows after it.
     """
 
     keys: type | None = None

@@ -31,7 +31,7 @@ def unknown_columns(
 ) -> Iterator[tuple[str, str]]:
     """Yield (key, reason with remedy) for each name that is not a column of the query or, if given, of the `table`.
 
-    A run that `builds` the table does not read unique_key. Any name is accepted then, as dbt's test
+    A run that `builds` the table does not read unique_key, and then any plain name is accepted, as dbt's test
     BaseIncrementalUniqueKey requires.
     """
     for key, name in _named_columns(config):

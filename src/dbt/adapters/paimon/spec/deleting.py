@@ -1,7 +1,7 @@
 """How to delete rows of a table correctly, and when Paimon's DELETE or MERGE deletes the wrong rows.
 
-DELETE writes delete records for `deduplicate`. For other tables without deletion vectors it rewrites files. If the
-condition uses only partition columns, it drops partitions. Sources: DeleteFromPaimonTableCommand, MergeIntoPaimonTable
+DELETE writes delete records for `deduplicate`. For other tables without deletion vectors, it rewrites files. With a
+condition on partition columns only, it drops partitions. Sources: DeleteFromPaimonTableCommand, MergeIntoPaimonTable
 and the merge functions, 0.9.0 to 2.0.0.
 """
 
@@ -18,7 +18,7 @@ class DeleteMethod(Enum):
     """The simplest statements that delete the right rows."""
 
     DELETE = auto()
-    # DELETE rewrites files, which is correct if no key has rows in several files.
+    # DELETE rewrites files, which is correct only after a compaction, when no key has rows in several files.
     COMPACT_AND_DELETE = auto()
     # A first-row table shows its new files only after a compaction.
     DELETE_AND_COMPACT = auto()
@@ -116,7 +116,7 @@ def carried_values(spec: TableSpec, versions: Versions) -> str | None:
 
 
 def waits_for_compaction(spec: TableSpec) -> bool:
-    """Whether new rows wait in postpone buckets; SparkPostponeCompactProcedure loses their row kinds [ran, 1.4.2]."""
+    """Whether new rows wait in postpone buckets, where SparkPostponeCompactProcedure loses row kinds [ran, 1.4.2]."""
     return (
         bool(spec.primary_key)
         and spec.bucket == POSTPONE_BUCKET

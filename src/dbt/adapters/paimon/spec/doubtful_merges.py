@@ -1,4 +1,4 @@
-"""Aggregations that give a wrong value for some changes of a key, on the versions in use.
+"""Aggregations that give a wrong value for some changes of a key, in the Paimon version in use.
 
 Paimon accepts them, and most results are right. So existing tables get a warning, and new ones are refused (the flag
 `require_exact_merges`). Sources: the FieldAggregators, AggregateMergeFunction and PartialUpdateMergeFunction at

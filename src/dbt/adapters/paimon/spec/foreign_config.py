@@ -1,4 +1,4 @@
-"""Handles config keys of other adapters, so that packages written for those run unchanged.
+"""Handles config keys of other adapters, so that packages written for them run unchanged.
 
 A key that decides which rows exist or who sees them is refused. Any other key is ignored with a warning.
 Sources: the config classes and macros of dbt-spark 1.11, dbt-databricks 1.12, dbt-bigquery 1.12, dbt-snowflake
@@ -105,14 +105,14 @@ def _by_key(instead: Mapping[str, str]) -> dict[str, str]:
 
 _IGNORED: Final = _by_key(INSTEAD)
 _IN_INCREMENTAL: Final = _by_key(INSTEAD_IN_INCREMENTAL)
-# The partitions that dbt-bigquery replaces. It also empties those for which the query has no rows.
+# The key with the partitions to replace. dbt-bigquery also empties a listed partition if the query has no rows for it.
 _PARTITIONS: Final = "partitions"
 # Table formats that `file_format` may name in dbt-spark. In this adapter it names the format of data files.
 _TABLE_FORMATS: Final = frozenset({"paimon", "delta", "iceberg", "hudi", "hive", "text", "csv", "json", "jdbc"})
 
 
 class NoColumnError(ValueError):
-    """A `partition_by` of dbt-bigquery by something other than column values. Ignoring it changes no rows."""
+    """A `partition_by` of dbt-bigquery that is not by column values. Ignoring it changes no rows."""
 
 
 def is_foreign(key: str) -> bool:
@@ -191,7 +191,7 @@ def warnings(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     refused = {key for key, _ in refusals(config)}
     others = {**_IGNORED, **_IN_INCREMENTAL, _PARTITIONS: "Remove it: Paimon has no equivalent"}
     for key, instead in others.items():
-        # An empty value may be a default of dbt-spark's config class.
+        # An empty value gets no warning: it may be a default of dbt-spark's config class.
         if config.get(key) and key not in refused:
             yield key, f"a key of another adapter that is not read here. {instead}"
     if config.get("materialized") == "view":

@@ -15,13 +15,13 @@ from dbt.adapters.paimon.spec.foreign_config import is_foreign, refusals
 from dbt.adapters.paimon.spec.problems import Problems
 
 _OURS: Final = (*TABLE_KEYS, *STRATEGY_KEYS, *VIEW_KEYS)
-# dbt's keys that decide which rows are written. A misspelt one would silently change the rows. No other key of dbt is
-# similar enough to these or to ours for `_meant_key`.
+# dbt's keys that decide which rows are written. A misspelt one would silently change the rows. `_meant_key`
+# mistakes no other key of dbt for one of these or of ours.
 _DECIDING_KEYS: Final = (
     "unique_key incremental_strategy on_schema_change event_time batch_size full_refresh check_cols hard_deletes"
 ).split()
 
-# Common mistakes that are not similar enough for `suggestion`.
+# Common mistakes that are not similar enough to the key for `suggestion` to find it.
 _ALIASES: Final[Mapping[str, str]] = {
     "partitionkeys": "partition_by",
     "numbuckets": "bucket",

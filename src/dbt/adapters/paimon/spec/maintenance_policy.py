@@ -65,7 +65,7 @@ class Compact:
 
 @dataclass(frozen=True)
 class ExpireSnapshots:
-    """Expire table snapshots if there are more than `retain_max`, or if `older_than`; keep at least `retain_min`."""
+    """Expire table snapshots beyond the newest `retain_max`, or older than `older_than`; keep at least `retain_min`."""
 
     retain_max: int | None = key_field(
         None, "How many table snapshots are kept at most; this or `older_than` is required", NUMBER
@@ -125,7 +125,7 @@ class RemoveOrphanFiles:
 
 @dataclass(frozen=True)
 class Rescale:
-    """Give a table with `bucket: auto` more buckets if one exceeds `max_bucket_size` bytes.
+    """Give a table with `bucket: auto` more buckets if a bucket exceeds `max_bucket_size` bytes.
 
     This rewrites all rows, so runs do it only with `after_run`.
     """
@@ -186,7 +186,7 @@ POLICY_KEYS: Final[Mapping[str, Key]] = {
 
 
 def read_policy(value: Any, problems: Problems) -> MaintenancePolicy | None:
-    """The policy in a model's config, or None; adds to `problems`. If there are any, do not use the policy."""
+    """The policy in a model's config, or None; if it adds any `problems`, do not use the policy."""
     if value is None or value == {}:
         return None
     top = _Reader("maintenance", value, problems, (*ACTIONS, *POLICY_KEYS), "{'compact': {'small_files': 10}}")
@@ -196,7 +196,7 @@ def read_policy(value: Any, problems: Problems) -> MaintenancePolicy | None:
     actions: dict[str, Any] = {}
     for name, kind in _KINDS.items():
         given, (example, checked) = top.values.get(name), _READERS[name]
-        # null and false remove an action that a folder has set; true means all defaults.
+        # null and false remove an action that dbt_project.yml sets for a folder; true means all defaults.
         if given is None or given is False:
             continue
         reader = _Reader(f"maintenance.{name}", {} if given is True else given, problems, ACTION_KEYS[name], example)
@@ -219,7 +219,7 @@ class _Reader:
         self.problems.add(f"{self.where}.{key}", self.values.get(key), reason)
 
     def read(self, keys: Mapping[str, Key]) -> dict[str, Any]:
-        """The values of those of some keys that are given and valid; adds a problem for each invalid value."""
+        """The given and valid values of some keys; adds a problem for each invalid value."""
         given = {name: key for name, key in keys.items() if name in self.values}
         parsed = {name: self._parsed(name, self.values[name], key) for name, key in given.items()}
         return {name: value for name, value in parsed.items() if value is not None}
@@ -277,7 +277,7 @@ _TEXT: Final = (
 
 def _checked_compact(reader: _Reader, action: Compact) -> Compact:
     order = action.order or ("order" if action.order_by else "")
-    # Only the number of commits counts if it alone is given.
+    # If only `every_commits` is given, small files are not counted.
     by_commits = action.every_commits and "small_files" not in reader.values
     small_files = 0 if by_commits else action.small_files
     partitions = _read_partitions(reader)
@@ -339,7 +339,7 @@ def _checked_orphans(reader: _Reader, action: RemoveOrphanFiles) -> RemoveOrphan
     return action
 
 
-# Action -> (an example for messages, what completes and checks it).
+# Action -> (an example for messages, a function that checks the action and adds its defaults).
 _READERS: Final[Mapping[str, tuple[str, Callable[[_Reader, Any], Any]]]] = {
     "compact": ("{'small_files': 10}", _checked_compact),
     "expire_snapshots": ("{'retain_max': 20}", _checked_snapshots),

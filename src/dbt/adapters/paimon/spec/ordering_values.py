@@ -19,7 +19,7 @@ _FLOATING = ("float", "double")
 
 
 def select_list(columns: Sequence[PaimonColumn], spec: TableSpec, model: Mapping[str, Any]) -> str | None:
-    """A SELECT list that raises an error for NaN in a key or sequence column; None if no such column has floats."""
+    """A SELECT list that raises an error for NaN in a key or sequence column; None if none is a float or double."""
     ordering = {name for group in spec.sequence_groups for name in group}
     ordering |= {*spec.columns_in("sequence.field"), *spec.primary_key}
     conditions = {

@@ -36,7 +36,7 @@ class Problems:
             self.messages.append(message)
 
     def add_ignored(self, key: str, value: Any, reason: str) -> None:
-        """Like `add`, or a warning if `warn` is set; for config that Paimon and dbt silently ignore."""
+        """Report config that Paimon and dbt silently ignore: as a warning if `warn` is set, else like `add`."""
         if self.warn is None:
             self.add(key, value, reason)
         else:

@@ -28,7 +28,7 @@ KEYS: Final[Mapping[str, Key]] = {
 
 @dataclass(frozen=True)
 class RunTag:
-    """A tag to create after the commit; `if_exists` is REPLACE or KEEP, for a tag on an older table snapshot."""
+    """A tag to create after the commit; `if_exists` says whether to move (REPLACE) or KEEP an existing tag."""
 
     name: str
     time_retained: str | None = None

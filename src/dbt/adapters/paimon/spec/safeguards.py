@@ -14,7 +14,7 @@ ON_REBUILD: Final = "on_rebuild"
 ASK: Final = "ask"
 DROP_HISTORY: Final = "drop_history"
 MAX_BYTES_READ: Final = "max_bytes_read"
-# A seed reads a file, and a stream reads only new rows.
+# MAX_BYTES_READ does not apply to these: a seed reads a file, and a stream reads only new rows.
 _READ_NO_TABLES: Final = ("seed", "streaming")
 
 

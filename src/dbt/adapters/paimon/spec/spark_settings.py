@@ -84,12 +84,12 @@ def _fault(key: Any, value: Any, version: Version | str) -> str | None:
 
 
 def to_look_up(settings: Iterable[str]) -> list[str]:
-    """The settings to look up in Spark: those of Spark SQL."""
+    """The settings whose names Spark can check: those of Spark SQL."""
     return [key for key in settings if key.startswith("spark.sql.")]
 
 
 def misspelt(name: str, keys: Iterable[str], known: Iterable[str]) -> None:
-    """Raise ConfigErrors for unknown settings that are similar to a known one; others may belong to an extension."""
+    """Raise ConfigErrors for unknown settings that look misspelt; others may belong to an extension of Spark."""
     problems = Problems(name)
     names = list(known)
     for key in keys:
@@ -100,7 +100,7 @@ def misspelt(name: str, keys: Iterable[str], known: Iterable[str]) -> None:
 
 
 def refused(name: str, settings: Mapping[str, str], reason: str) -> str:
-    """The message for settings that Spark refuses; `reason` is its error."""
+    """The message for settings that Spark refuses with the error `reason`."""
     if "CANNOT_MODIFY" in reason or "Cannot modify" in reason:
         fixed = next((key for key in settings if key in reason), "")
         return f"model '{name}': {KEY}: {fixed}: {_FIXED}."

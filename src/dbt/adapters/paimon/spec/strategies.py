@@ -45,7 +45,7 @@ _SUBQUERY: Final = re.compile(r"\(\s*select\b", re.IGNORECASE)
 
 ON_SCHEMA_CHANGE: Final = ("ignore", "fail", "append_new_columns", "sync_all_columns")
 
-# Set per statement, because the profile, a hook or a header may set a different overwrite mode for the session.
+# Each statement sets the overwrite mode, because the profile, a hook or a header may change it for the session.
 _MODE: Final = "spark.sql.sources.partitionOverwriteMode"
 WHOLE_TABLE: Final[Mapping[str, str]] = {_MODE: "static"}
 
@@ -111,7 +111,7 @@ def plan_incremental(
 def collect_plan(
     config: Mapping[str, Any], *, problems: Problems, versions: Versions, **contract: Any
 ) -> IncrementalPlan:
-    """Like `plan_incremental`, but adds to `problems`. If there are any, do not use the returned plan."""
+    """Like `plan_incremental`, but adds to `problems` instead of raising. Do not use the plan if it adds any."""
     spec = collect_table_spec(config, problems=problems, versions=versions, **contract)
     strategy = collect_strategy(spec, config, versions, problems)
     return IncrementalPlan(ordered_by_kind(spec) if strategy == APPLY_CHANGES else spec, strategy)
@@ -134,7 +134,7 @@ def collect_strategy(spec: TableSpec, config: Mapping[str, Any], versions: Versi
 
 
 def conf_of(strategy: str, spec: TableSpec) -> Mapping[str, str]:
-    """Spark settings for a strategy's statement; only replacing partitions needs one: the dynamic overwrite mode."""
+    """Spark settings for a strategy's statement: the dynamic overwrite mode if it replaces partitions, else none."""
     by_partition = strategy in (INSERT_OVERWRITE, MICROBATCH) and spec.partition_by
     return {_MODE: "dynamic"} if by_partition else {}
 
@@ -226,7 +226,7 @@ def _conditions(value: Any) -> list[str]:
 
 
 def _merge_delete_fault(spec: TableSpec, versions: Versions) -> str | None:
-    # MERGE writes delete records (PartialUpdateMergeFunction.add).
+    # MERGE deletes a row by writing a delete record, which not every table applies (PartialUpdateMergeFunction.add).
     if spec.primary_key and (lost := deleting.deletes_lost(spec)):
         return f"{lost}. Remove one of the two"
     if not (unreadable := deleting.unreadable_by_deletes(spec)):
@@ -356,7 +356,7 @@ def _merge_key_faults(strategy: str, config: Mapping[str, Any]) -> _Faults:
     faults = []
     update = config.get("merge_update_columns")
     if update is not None and not column_list(update):
-        # dbt's own macro would update all columns.
+        # For an empty list, dbt's own macro would update all columns.
         reason = (
             "names no column. To update all columns, remove it; to add rows and update none, remove it and "
             "list the columns outside the key in merge_exclude_columns"
@@ -374,7 +374,7 @@ def _merge_key_faults(strategy: str, config: Mapping[str, Any]) -> _Faults:
     return faults
 
 
-# Merge engines and aggregate functions with which rewriting the same row changes nothing.
+# Merge engines and aggregate functions with which writing the same row again changes nothing.
 _IDEMPOTENT_ENGINES: Final = frozenset({"deduplicate", "first-row", "partial-update", "aggregation"})
 # Source: the aggregators in org.apache.paimon.mergetree.compact.aggregate. Most others add to the stored value.
 _IDEMPOTENT_AGGREGATES: Final = frozenset(
@@ -419,7 +419,7 @@ STRATEGIES: Final[Mapping[str, Strategy]] = {
 
 def may_repeat(kind: str, spec: TableSpec) -> bool:
     """Whether a statement of this kind (a strategy, REBUILD, SNAPSHOT or REFRESH) may run again after a conflict."""
-    # These are an INSERT OVERWRITE, a MERGE by dbt_scd_id, and upserts and deletes by the key of a materialized view.
+    # An INSERT OVERWRITE, a MERGE by dbt_scd_id, or upserts and deletes by key: repeating them changes nothing.
     if kind in (REBUILD, SNAPSHOT, REFRESH):
         return True
     return kind in STRATEGIES and STRATEGIES[kind].is_idempotent(spec)

@@ -21,14 +21,14 @@ DEFAULT_FUNCTION: Final = "fields.default-aggregate-function"
 
 @dataclass(frozen=True)
 class TableSpec:
-    """The validated table of a model's config, without columns; `ExistingTable` is a table in the catalog.
+    """The validated table that a model's config describes, without columns. `ExistingTable` is a table in the catalog.
 
     Attributes:
         primary_key: empty for an append table.
         options: Paimon's option names and string values, without 'primary-key' and 'partition'.
         tag: the tag that each run creates.
         wap: whether rows are audited before they are published (write-audit-publish).
-        auto_buckets: whether the adapter chooses the number of buckets; until then, the option `bucket` is missing.
+        auto_buckets: whether the adapter chooses the number of buckets; until it does, the option `bucket` is missing.
     """
 
     primary_key: tuple[str, ...] = ()

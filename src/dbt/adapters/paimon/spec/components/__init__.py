@@ -63,7 +63,7 @@ _GUARDS: Final = {option: guard for each in COMPONENTS for option, guard in each
 
 
 def rule_faults(spec: TableSpec, versions: Versions) -> Iterator[tuple[str, str]]:
-    """Pairs of an option (or 'primary_key' / 'partition_by') and the reason with its remedy, for each broken rule."""
+    """For each broken rule, an option (or 'primary_key' / 'partition_by') and the reason with its remedy."""
     for component in COMPONENTS:
         for rule in component.rules:
             yield from rule(spec, versions)

@@ -19,7 +19,7 @@ AGGREGATING: Final = ("aggregation", "partial-update")
 _PAIMON_DEFAULT: Final = "last_non_null_value"
 # Defaults of column settings; '' for all others.
 _UNSET: Final[Mapping[str, str]] = {"distinct": "false", "ignore-retract": "false", "list-agg-delimiter": ","}
-# A bigint can hold every decimal with this number of digits.
+# A bigint holds every number with 18 digits. A decimal with fewer digits before the point may be too narrow for a sum.
 _DIGITS_OF_BIGINT: Final = 18
 
 
@@ -41,8 +41,8 @@ def _does_not_aggregate(spec: TableSpec) -> str:
 
 def _fault_outside_groups(spec: TableSpec, column: str, function: str, versions: Versions) -> str | None:
     """Why partial-update does not aggregate a column ('' for all columns)."""
-    # PartialUpdateMergeFunction.Factory refuses it when rows are written, and from 1.4 on at CREATE TABLE: "Must use
-    # sequence group for aggregation functions".
+    # PartialUpdateMergeFunction.Factory refuses such a function when rows are written, and from 1.4 on at CREATE TABLE:
+    # "Must use sequence group for aggregation functions".
     groups = spec.sequence_groups
     grouped = {name for columns, members in groups.items() for name in (*columns, *members)}
     keeps_last = function == "last_non_null_value"
@@ -57,14 +57,14 @@ def _fault_outside_groups(spec: TableSpec, column: str, function: str, versions:
             "partial-update aggregates columns of a sequence group only. List "
             f"'{column}' in the sequence_group of its sequence column, or use merge_engine='aggregation'"
         )
-    # With groups, only the query tells whether a column outside them uses the default function. This is not checked.
+    # With groups, only the query shows whether a column outside them uses the default function, so there is no check.
     return None if groups else "partial-update aggregates with a sequence_group only. Give one, or remove it"
 
 
 def _default_on_sequence_rules(spec: TableSpec, versions: Versions) -> Found:
     # AggregateMergeFunction, PartialUpdateMergeFunction: up to 1.0, the default function also applies to sequence
-    # columns, so the first sum destroys the order. These cannot have a function of their own (SchemaValidation)
-    # [ran, 0.9.0].
+    # columns, so the first sum destroys the order. A sequence column cannot have a function of its own
+    # (SchemaValidation) [ran, 0.9.0].
     function = spec.options.get(DEFAULT_FUNCTION)
     if function is None or versions.supports(Capability.SEQUENCE_OUTSIDE_DEFAULT_AGGREGATE):
         return
@@ -123,7 +123,7 @@ def _function_setting_rules(spec: TableSpec, versions: Versions) -> Found:
             yield name, f"{no_distinct} Remove it"
 
 
-# Functions -> (a pattern of the column types that they accept, the same in words). All others accept every type.
+# Functions -> (a pattern of the column types that they accept, the same in words). Other functions accept every type.
 _ACCEPTED: Final[Mapping[str, tuple[str, str]]] = {
     "sum product": (r"(tinyint|smallint|int|bigint|float|double|decimal)\b", "numbers"),
     # InternalRowUtils.compare [ran, 0.9.0]
@@ -190,7 +190,7 @@ def _nested_key_faults(spec: TableSpec, column: str, function: str, types: Types
 
 
 def _narrow_sums(spec: TableSpec, types: Types, versions: Versions) -> Found:
-    # FieldSumAgg, FieldProductAgg: Java's integer arithmetic, Decimal.fromBigDecimal [ran, 0.9.0].
+    # FieldSumAgg and FieldProductAgg use Java's integer arithmetic and Decimal.fromBigDecimal [ran, 0.9.0].
     for column, data_type in types.items():
         own = f"fields.{column}.aggregate-function"
         name = own if own in spec.options else DEFAULT_FUNCTION
@@ -217,7 +217,7 @@ def columns_merged_differently(
     """The columns whose stored values are merged differently after a change of the option `name`.
 
     Args:
-        old, new: all existing and all wanted options of the table.
+        old, new: all options of the existing and of the wanted table.
         columns: the table's columns outside its key.
     """
     if old.get("merge-engine") not in AGGREGATING:

@@ -83,7 +83,7 @@ def _is_auto(bucket: Any) -> bool:
 
 
 def is_auto(config: Mapping[str, Any], options: Mapping[str, str], problems: Problems) -> bool:
-    """Whether the adapter chooses the number of buckets; adds a problem for each option that conflicts with this."""
+    """Whether the adapter chooses the number of buckets; adds a problem for each option that contradicts it."""
     if not _is_auto(config.get("bucket")):
         return False
     for name in options:

@@ -110,9 +110,9 @@ def _default_type_rules(spec: TableSpec, types: Types, versions: Versions) -> Fo
 
 
 def _is_value(text: str, kind: Atom) -> bool:
-    """Whether a default is a value of a type, written in full.
+    """Whether a default is a complete and valid value of a type.
 
-    Of others, Paimon silently cuts off a part, or takes NULL (CastExecutors, DefaultValueAssigner) [ran, 0.9.0].
+    Paimon silently shortens any other default, or uses NULL (CastExecutors, DefaultValueAssigner) [ran, 0.9.0].
     """
     if kind.name in ("char", "varchar"):
         return len(text) <= kind.arguments[0]

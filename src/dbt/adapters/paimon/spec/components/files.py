@@ -1,4 +1,4 @@
-"""Data files: format, compression, deletion vectors, buffers, and options with which filters find all rows."""
+"""Data files: format, compression, deletion vectors, buffers, and the options without which filters miss rows."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _deletion_vector_rules(spec: TableSpec, versions: Versions) -> Found:
 
 
 def _codec_rules(spec: TableSpec, versions: Versions) -> Found:
-    # RowDataParquetBuilder, OrcFile: refused only when rows are written.
+    # RowDataParquetBuilder and OrcFile refuse a codec only when rows are written.
     per_level = dict(pairs(spec.options.get("file.format.per.level", "")))
 
     def fault_of(level_format: str, codec: str) -> str | None:
@@ -81,7 +81,7 @@ def _codec_rules(spec: TableSpec, versions: Versions) -> Found:
 
 
 def _buffer_rules(spec: TableSpec, versions: Versions) -> Found:
-    # Refused only when rows are written [ran, 0.9.0].
+    # Paimon refuses these sizes only when rows are written [ran, 0.9.0].
     page, buffer = (
         canonical(name, spec.options.get(name), versions.paimon) for name in ("page-size", "write-buffer-size")
     )
@@ -99,7 +99,7 @@ def _buffer_rules(spec: TableSpec, versions: Versions) -> Found:
 
 
 def _lookup_cache_rules(spec: TableSpec, versions: Versions) -> Found:
-    # Refused only when rows are written [ran, 0.9.0].
+    # Paimon refuses 0 only when rows are written [ran, 0.9.0].
     retention = "lookup.cache-file-retention"
     if spec.options.get(retention) and canonical(retention, spec.options[retention], versions.paimon) == 0:
         yield retention, "a lookup would lose its files while it reads them. Use a second or more"
@@ -158,7 +158,7 @@ def _shared_zstd_level(spec: TableSpec, types: Types, versions: Versions) -> Fou
 
 
 def _returns_rows_twice(change: PropertyChange, options: Mapping[str, str], versions: Versions) -> bool:
-    # 0.9 allows the change, after which files without vectors return rows twice; 1.4 has an option that allows it.
+    # After the change, files without vectors return rows twice. 0.9 allows it anyway, and 1.4 only with an option.
     allowed = versions.supports(Capability.GUARDED_OPTION_CHANGES)
     return not (allowed and options.get("deletion-vectors.modifiable", "").lower() == "true")
 
@@ -172,7 +172,7 @@ COMPONENT: Final = Component(
     advice=(_shared_zstd_level,),
     guards={
         "deletion-vectors.enabled": _returns_rows_twice,
-        # ManifestFile, ManifestList: Paimon reads stored manifests with the current value [ran, 0.9.0, 1.4.2, 2.0.0].
+        # ManifestFile, ManifestList: Paimon reads stored manifests in the current format [ran, 0.9.0, 1.4.2, 2.0.0].
         "manifest.format": lambda change, options, versions: True,
     },
 )

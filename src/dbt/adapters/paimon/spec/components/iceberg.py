@@ -23,7 +23,7 @@ _TABLE_LOCATION: Final = "table-location"
 # With 1, each of Spark's writes ends with a full compaction from 1.4 on (DataWrite.needFullCompaction).
 _COMPACTS: Final = "full-compaction.delta-commits"
 _OFF: Final = "disabled"
-# The option of Paimon 0.9.
+# Paimon 0.9's option for Iceberg's metadata.
 _OLD: Final = "metadata.iceberg-compatible"
 
 

@@ -48,7 +48,7 @@ def scd_id(config: Mapping[str, Any]) -> str:
 
 
 def _check_version_id(primary_key: tuple[str, ...], version_id: str, problems: Problems) -> None:
-    # A run writes the ended version and the new one in one commit.
+    # A run writes the ended and the new version of a row in one commit, so they need different keys.
     if version_id.lower() not in lower_names(primary_key):
         problems.add(
             "primary_key",
@@ -82,7 +82,7 @@ def with_contract(
 def _contract_keys(
     constraints: Sequence[Mapping[str, Any]], columns: Mapping[str, Mapping[str, Any]]
 ) -> list[tuple[str, ...]]:
-    """The keys in a contract. When it parses, dbt refuses keys at both places, or at several columns."""
+    """The keys in a contract. dbt itself refuses keys at both model and column level, and at several columns."""
     of_columns = ((name, each) for name, column in columns.items() for each in column.get("constraints") or ())
     keys = [tuple(each.get("columns") or ()) for each in constraints if _is_primary_key(each)]
     return keys + [(name,) for name, each in of_columns if _is_primary_key(each)]
@@ -110,7 +110,7 @@ def _unkeyed_rules(spec: TableSpec, versions: Versions) -> Found:
     for name in ("merge-engine", "sequence.field", "rowkind.field"):
         if name in spec.options:
             yield name, ignored
-    # SchemaValidation refuses it.
+    # SchemaValidation refuses this option instead of ignoring it.
     if spec.changelog_producer != "none":
         yield "changelog-producer", "needs a primary key. Set primary_key, or remove it"
     for name in spec.options:
@@ -173,7 +173,7 @@ def _keys_in_several_partitions(spec: TableSpec, types: Types, versions: Version
 
 COMPONENT: Final = Component(
     keys=Keys,
-    # `read` reads it.
+    # The primary key is not among the options: `read` returns it.
     values={"primary_key": lambda value, key, problems: None},
     columns=("upsert-key",),
     rules=(_key_rules, _unkeyed_rules, _moving_key_rules),

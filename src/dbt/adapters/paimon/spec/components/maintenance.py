@@ -1,4 +1,4 @@
-"""Compaction and maintenance: after each run, by a policy (see `maintenance_policy`), and by Paimon while it writes."""
+"""Compaction and maintenance: after runs by a policy (see `maintenance_policy`), and by Paimon while it writes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def checked(spec: TableSpec, problems: Problems, versions: Versions) -> TableSpe
         problems.add(key, None, reason)
     if policy.expire_snapshots is None:
         return spec
-    # Paimon also expires snapshots at each commit, by the table's options.
+    # Paimon also expires snapshots at each commit, by the table's options, so these get the limits of the policy.
     return replace(spec, options={**policy.expire_snapshots.options, **spec.options})
 
 

@@ -101,14 +101,14 @@ def _aggregation_delete_rules(spec: TableSpec, versions: Versions) -> Found:
 
 
 def _rowkind_rules(spec: TableSpec, types: Types, versions: Versions) -> Found:
-    # RowKindGenerator: refused only when rows are written.
+    # RowKindGenerator refuses other types only when rows are written.
     name = spec.options.get("rowkind.field", "")
     if type_name(types.get(name, "string")) not in ("string", "varchar", "char"):
         yield "rowkind.field", f"'{name}' is {types[name]}. Give a string of '+I', '-U', '+U' or '-D'"
 
 
 def _drops_changes(change: PropertyChange, options: Mapping[str, str], versions: Versions) -> bool:
-    # The table has already dropped deletes or updates, which are lost.
+    # With the old value, the table has dropped deletes or updates, which the change cannot restore.
     return canonical(change.name, change.old, versions.paimon) is True
 
 
@@ -136,7 +136,7 @@ def _sequence_rules(spec: TableSpec, versions: Versions) -> Found:
 
 
 def _order_rules(spec: TableSpec, types: Types, versions: Versions) -> Found:
-    # UserDefinedSeqComparator; a map causes the first read to fail [ran, 0.9.0].
+    # UserDefinedSeqComparator: the first read of a table that is ordered by a map fails [ran, 0.9.0].
     ordering = [("sequence.field", name) for name in spec.columns_in("sequence.field")]
     for option, columns, _ in spec.field_options("sequence-group"):
         ordering += [(option, name) for name in columns]

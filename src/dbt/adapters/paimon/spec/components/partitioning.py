@@ -52,7 +52,7 @@ def pattern_fault(pattern: str, partition_by: Iterable[str]) -> str:
 
 
 def _partition_rules(spec: TableSpec, versions: Versions) -> Found:
-    # SchemaValidation, up to 1.4; from 2.0 on, Paimon accepts it, but nothing expires.
+    # Up to 1.4, SchemaValidation refuses the option. From 2.0 on, Paimon accepts it, but nothing expires.
     if not spec.partition_by and "partition.expiration-time" in spec.options:
         yield "partition.expiration-time", "needs partitions. Set partition_by, or remove it"
 
@@ -65,7 +65,7 @@ def _pattern_rules(spec: TableSpec, types: Types, versions: Versions) -> Found:
 
 
 def _idle_expiry(spec: TableSpec, types: Types, versions: Versions) -> Found:
-    # PartitionExpire.expire: the interval starts when the writer opens, and a batch closes its writer.
+    # PartitionExpire.expire: the interval starts when a writer opens, and a batch closes its writer before it ends.
     interval = parse_duration(spec.options.get("partition.expiration-check-interval", "1 h"))
     if "partition.expiration-time" in spec.options and interval:
         yield (

@@ -36,7 +36,7 @@ def read(config: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
             "a mapping of option names to values is needed. Write it as in {'write-only': true}",
         )
         return {}
-    # null removes an option that a folder has set.
+    # null removes an option that dbt_project.yml sets for a folder.
     return {str(name).strip(): value for name, value in properties.items() if value is not None}
 
 
@@ -82,7 +82,7 @@ COMPONENT: Final = Component(
         "blob-field blob-descriptor-field blob-external-storage-field blob-view-field vector-field "
         "pk-bitmap.index.columns pk-btree.index.columns pk-full-text.index.columns pk-vector.index.columns".split()
     ),
-    # What options like chain-table.enabled or row-tracking.enabled need, Paimon says itself at CREATE TABLE.
+    # At CREATE TABLE, Paimon itself reports what options such as chain-table.enabled or row-tracking.enabled need.
     rules=(_record_expiry_rules,),
     column_rules=(_expiry_field_rules,),
     guards={
