@@ -147,7 +147,7 @@ class Plans:
         return self.specs.strategy_macro(context, strategy, macro)
 
     def clone_of(self, node: Node, existing: PaimonRelation | None, strategy: str, full_refresh: bool) -> Clone | None:
-        """The branch clone that has a node's name, or None (see `Clones.of`)."""
+        """The clone by branch that has a node's name, or None (see `Clones.of`)."""
         return self.clones.of(node, existing, full_refresh=full_refresh) if strategy else None
 
     def _plan_for(
@@ -160,7 +160,7 @@ class Plans:
         adds: bool,
         strategy: str = "",
     ) -> Plan:
-        """The plan for an existing table, before the node runs; `columns`: of its query, or None if not known yet."""
+        """The plan for an existing table, before the node runs; `columns` are its query's, or None if not known yet."""
         tables = self.tables
         changes = None
         if columns is not None:
@@ -248,7 +248,7 @@ class Plans:
         if start is not None or end is not None:
             return self.changes.between_sql(node, relation, start, end, added)
         if builds:
-            # No other run may advance the positions before this one writes.
+            # Lock the table, so that no other run advances the positions before this one writes.
             self.builds.hold(this)
         existing = self.adapter.get_relation(*this.parts)
         own: PaimonRelation = this.incorporate(type="table")
@@ -264,7 +264,7 @@ class Plans:
     # -- after the hooks --------------------------------------------------------------------------------------------
 
     def with_rows(self, node: Node, run: NodeRun, source: ModelQuery) -> tuple[NodeRun, ModelQuery]:
-        """Return the run with column names spelled as in the query, and the query with checks of its keys and batch."""
+        """Return the run with columns spelled as in the query, and the query with checks of its keys and event_time."""
         spec = self.specs.spelled(run.spec, source.columns)
         source = self.rows.reject_nan_keys(self.rows.of_batch(source, run.strategy, node), spec, node)
         return replace(run, spec=spec), source
@@ -308,7 +308,7 @@ class Plans:
         self.history.check_branches(node, spec, target)
         applied = applied_columns(node, spec, changes, strategy)
         table_columns = changes.columns_during_increment(current.columns, on_schema_change(node["config"]))
-        # Before `increment`: a wrong column name in the config is a clearer error than an option that cannot change.
+        # This check precedes `increment`, because a wrong column name is a clearer error than an immutable option.
         checked = tables.check_columns(node, spec, table_columns, columns, applied.drop)
         plan = increment(node, spec, current, applied, tables.changes)
         spec = checked
@@ -354,7 +354,7 @@ class Plans:
         self.history.check_branches(node, spec, target)
         table_columns = (*changes.columns_after_widening(current.columns), *changes.add)
         spec = tables.check_columns(node, spec, table_columns, source.columns)
-        # The MERGE inserts only these rows; the others only set dbt_valid_to.
+        # Only these rows are checked, because the MERGE inserts them. The others only set dbt_valid_to.
         source = self.rows.checked(source, table_columns, node, spec, "dbt_change_type = 'insert'")
         spec = self.buckets.resolve(spec, target, current, source)
         return _settled(

@@ -20,9 +20,9 @@ from dbt.adapters.paimon.writing.model_query import ModelQuery
 
 @dataclass(frozen=True)
 class ClonePlan:
-    """What `dbt clone` does with a node; `reason` says in the log why it does nothing, or copies."""
+    """What `dbt clone` does with a node; `reason` is logged if it does nothing, or copies instead of branching."""
 
-    # BRANCH, COPY, CREATE_VIEW (dbt's own view over the relation of the state) or NOTHING.
+    # BRANCH, COPY, CREATE_VIEW (dbt itself creates a view over the deferred relation) or NOTHING.
     action: Action
     target: PaimonRelation
     existing: PaimonRelation | None = None
@@ -120,18 +120,18 @@ class _CloneExecutor:
         view = existing if existing is not None and existing.is_view else None
         if view is not None:
             adapter.cache_dropped(view)
-        # The deletes are copied first: without them, older changes would restore deleted rows.
+        # The deletes are copied before the rows: without the deletes, older changes would restore deleted rows.
         superfluous = self._copy_deletes(plan.original)
         copy = self._staged(plan.target, table, plan.original)
-        # Before the swap: a position from before the first row would also apply to the copy. If the run dies before the
-        # swap, the old table still has the positions in its commits.
+        # Drop the positions before the swap: after a build with --empty, they would also apply to the copy. If the run
+        # dies before the swap, the old table still has its positions in its commits.
         self._drop_positions()
         copy.publish()
         for each in superfluous if view is None else (*superfluous, view):
             adapter.drop_relation(each)
 
     def _copy_deletes(self, original: PaimonRelation) -> Sequence[PaimonRelation]:
-        """Copy the tables of deletes (apply_changes) and return those of the target that have no original."""
+        """Copy the tables of deletes (apply_changes), and return the target's tables that have no original."""
         target, deletes = self.plan.target, self.writer.plans.deletes
         old = {each.identifier: each for each in deletes.relations(target)}
         for each in deletes.relations(original):

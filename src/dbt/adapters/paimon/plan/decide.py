@@ -84,7 +84,7 @@ def steps_of(spec: TableSpec, *, adds: bool, strategy: str, branch: bool, overri
     """The steps of a node's run, in order. A `Plan` alters the table around each step that writes rows.
 
     Args:
-        strategy: of an incremental model; '' for other nodes.
+        strategy: the strategy of an incremental model; '' for other nodes.
         branch: whether the run writes a clone by branch.
         override: whether a macro of the project writes the rows.
     """
@@ -118,7 +118,7 @@ def _read_once(strategy: str, *, always: bool) -> Iterator[Step]:
 def _rebuild(
     node: Mapping[str, Any], spec: TableSpec, current: ExistingTable, columns: ColumnChanges | None, compare: Compare
 ) -> Plan:
-    """Rebuild in place by ALTER and one INSERT OVERWRITE, which keeps the history; a failed query keeps the old rows.
+    """Rebuild in place by ALTER and one INSERT OVERWRITE: the history stays, and the old rows if the query fails.
 
     A new table replaces the old one only if ALTER is not enough, or if Paimon's INSERT OVERWRITE depends on the rows
     that it replaces (see `TableSpec.overwrite_reads_old_keys`).

@@ -22,7 +22,7 @@ _NO_ROWS: Final = ModelQuery("", ())
 
 
 def refresh(writer: NodeWriter, run: NodeRun) -> NodeRun:
-    """Refresh a view incrementally if possible and cheaper, else fully; returns the run with its column spelling."""
+    """Refresh a view incrementally if possible and cheaper, else fully; returns the run with the query's spelling."""
     plans = writer.plans
     planned = plans.materialized_views.refresh(writer.node, run, positions_of(run.target))
     if planned.is_incremental:

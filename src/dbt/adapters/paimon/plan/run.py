@@ -27,12 +27,12 @@ class Runs:
     plans: Plans
 
     def write(self, context: Mapping[str, Any], run: NodeRun, query: ModelQuery) -> NodeRun:
-        """Write all of a node's rows, or an increment. Returns the run with its column spelling."""
+        """Write all of a node's rows, or an increment. Returns the run with column names spelled as in the query."""
         plans, writer = self.plans, NodeWriter(context, self.plans)
         run, source = plans.with_rows(writer.node, run, query)
         writing = Writing(writer, run, source)
         if run.strategy == APPLY_CHANGES:
-            # The deletes and the table must see the same rows.
+            # The rows are cached, because the table and its deletes must be written from the same rows.
             writing.stage(plans.rows.change_rows_sql(source, run.spec, writer.node))
         if run.branch is None:
             plans.changes.keep_tags(writer.node)
@@ -77,7 +77,7 @@ class Runs:
         return refresh(NodeWriter(context, self.plans), run)
 
     def create_view(self, context: Mapping[str, Any], sql: str) -> None:
-        """Create or replace a node's view, then drop the table that it replaces; see `Tables.refuse_loss`."""
+        """Create or replace a node's view, then drop the table that it replaces; raises as `Tables.refuse_loss`."""
         plans, node = self.plans, context["model"]
         target = context["this"].incorporate(type="view")
         existing = plans.adapter.get_relation(*target.parts)

@@ -1,4 +1,4 @@
-"""The plan of one node: typed steps, without SQL. A step that alters the table names a macro."""
+"""The plan of one node: typed steps, without SQL. A macro runs each step that alters the table."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class SettledPlan(Plan):
-    """A plan whose query is known and whose checks have passed. Only such a plan writes.
+    """A plan whose query is known and whose checks have passed. Only a settled plan writes rows.
 
     Attributes:
         spec: the table spec, with the spelling of the query's columns and a fixed number of buckets.

@@ -23,7 +23,7 @@ from dbt.adapters.paimon.writing.statement_result import StatementResult
 
 @dataclass(frozen=True)
 class StreamRun(NodeRun):
-    """The run of a stream, as decided before its hooks; `adds` if it continues its table."""
+    """The run of a stream, as decided before its hooks; `adds` is true if it continues its table."""
 
     settings: StreamSettings = field(default_factory=StreamSettings)
     # The id of the stream that wrote the existing table.
@@ -166,7 +166,7 @@ class StreamWriter:
             plans.adapter.drop_relation(relation)
 
     def _ready_dead_letters(self) -> PaimonRelation | None:
-        """Return the dead letters table, created if missing; None if every message can be parsed."""
+        """Return the dead letters table, created if missing; None if the model does not need one."""
         plans, relation = self.writer.plans, dead_letters_of(self.run.target)
         sql = plans.streams.dead_letters_sql(self.writer.node, relation, self.run.settings)
         if not sql:

@@ -52,7 +52,7 @@ class NodeWriter(Macros):
         self.store(self.plans.builds.write(target, sql, kind, spec, conf, deletes, writes_rows))
 
     def audit(self, target: PaimonRelation, audited: PaimonRelation, staged: ModelQuery | None = None) -> None:
-        """Run a model's data tests on a branch or staged table; the view of `staged` is dropped if one fails."""
+        """Run a model's data tests on a branch or staged table; the view of `staged` is dropped if a test fails."""
         audits = self.plans.audits
         results = audits.results(self.context, target, audited)
         if staged is not None and any(result.is_error for result in results):
@@ -145,7 +145,7 @@ class StagedBuild(WriteMode):
         self.publish()
 
     def audit(self) -> None:
-        """The staged table of a failed audit is kept for inspection; the branch of an earlier one is dropped."""
+        """The staged table of a failed audit is kept for inspection; the branch of an earlier audit is dropped."""
         if self.replaced is not None:
             self.writer.plans.audits.end(self.replaced)
         self.writer.audit(self.target, self.stage())
@@ -175,7 +175,7 @@ class StagedBuild(WriteMode):
         plans.builds.begins(staging)
         create = writer.sql("paimon__create_table_sql", staging, self.columns, spec, self.comment)
         insert = writer.sql("paimon__insert_sql", staging, self.columns, self.source)
-        # One script, so that the file under target/run shows the table with its rows.
+        # One script, so that the file under target/run contains both the CREATE TABLE and the INSERT.
         script = f"{create};\n\n{insert}"
         if plans.changes.commit_conf(writer.node):
             # The commit user is set for the INSERT only: CREATE would store it as a table option.
@@ -204,7 +204,7 @@ class Overwrite(WriteMode):
         self._overwrite(self.target, self.plan.source)
 
     def audit(self) -> None:
-        """The branch starts without rows."""
+        """Audit a branch that starts without rows."""
         self._branch = self.writer.plans.audits.begin(self.target, with_rows=False)
         self._overwrite(self._branch, self.plan.source)
         self.writer.audit(self.target, self._branch)
@@ -233,7 +233,7 @@ class IncrementalWrite(WriteMode):
         self._add(self.run.branch or self.run.target)
 
     def audit(self) -> None:
-        """The branch starts with the table's rows."""
+        """Audit a branch that starts with the table's rows."""
         branch = self.writer.plans.audits.begin(self.run.target, with_rows=True)
         self._add(branch)
         self.writer.audit(self.run.target, branch, self.source)
@@ -281,7 +281,7 @@ class SnapshotMerge(WriteMode):
 
 @dataclass
 class ApplyChangesRebuild(WriteMode):
-    """Write all rows of an `apply_changes` table with `rows`, and replace the deletes of older runs (`old`)."""
+    """Write all rows of an `apply_changes` table with the mode `rows`, and replace the deletes of old runs (`old`)."""
 
     replaces_all_rows: ClassVar[bool] = True
     rows: WriteMode
@@ -315,7 +315,7 @@ class ApplyChangesRebuild(WriteMode):
         if self.kept.fits:
             self._keep(overwrite=True)
             return
-        # Deletes with a different key or sequence refer to different rows.
+        # The old deletes have a different key or sequence, so they cannot apply to the new rows.
         self.writer.plans.adapter.drop_relation(self.old)
         self.writer.ready_deletes(self.kept, self.spec)
         self._keep()

@@ -89,7 +89,7 @@ class Writing:
             self.writer.plans.adapter.drop_relation(run.existing)
 
     def keep_positions(self) -> None:
-        """Store the node's positions in the tables whose changes it reads."""
+        """Store the table snapshots up to which the node has read its sources' changes."""
         self.writer.plans.changes.keep(self.writer.node, positions_of(self.run.target))
 
 
@@ -100,7 +100,7 @@ def tag_run(writer: NodeWriter, run: NodeRun) -> None:
 
 
 def set_late_options(writer: NodeWriter, target: PaimonRelation, spec: TableSpec) -> None:
-    """Set the options that need the table's final name (`TableSpec.late_options`), even after an interrupted run."""
+    """Set the options that need the table's final name (`TableSpec.late_options`), unless they are already set."""
     if not spec.late_options:
         return
     tables = writer.plans.tables
@@ -113,7 +113,7 @@ def set_late_options(writer: NodeWriter, target: PaimonRelation, spec: TableSpec
 def view_of_branch(
     writer: NodeWriter, target: PaimonRelation, branch: PaimonRelation, statement: str
 ) -> PaimonRelation:
-    """Create or refresh a clone's view over its branch: Spark keeps a view's old columns after an increment."""
+    """Create a clone's view over its branch, or refresh it: Spark would keep its old columns after an increment."""
     view: PaimonRelation = target.incorporate(type="view")
     views = writer.plans.views
     definition = views.definition(view, clones.query(branch), {})

@@ -33,7 +33,7 @@ from dbt.adapters.paimon.tables.column_changes import ColumnChanges
 from dbt.adapters.paimon.tables.rebuilds import Rebuild
 
 logger = AdapterLogger("Paimon")
-# Prefix of the commit user of a commit without rows.
+# Prefix of the commit user for commits without rows.
 _METADATA_MARK: Final = "dbt-metadata"
 
 
@@ -78,7 +78,7 @@ class Tables:
 
     def _older_types(self, relation: PaimonRelation, found: Sequence[Schema]) -> tuple[tuple[str, str], ...]:
         """The older column types in a table's files; queries `$files` only if a column's type has ever changed."""
-        # In newer versions, WHERE finds all rows, even those in files with older types.
+        # Newer versions need no check: WHERE finds all rows, even those in files with older types.
         if self._adapter.versions.supports(Capability.FILTERS_AFTER_CHANGE_TO_TEXT):
             return ()
         if not (earlier := schemas.older_types(found)):
@@ -106,7 +106,7 @@ class Tables:
     def changes(
         self, catalog: str, spec: TableSpec, existing: ExistingTable, *, retypes: bool = False, rewrites: bool = False
     ) -> Changeset:
-        """The options and keys that differ between the wanted and the existing table of a Spark catalog.
+        """The options and keys that differ between the wanted and the existing table in a Spark catalog.
 
         Args:
             retypes: whether columns get a different type.
@@ -152,7 +152,7 @@ class Tables:
     def wanted_columns(
         self, query_columns: Sequence[PaimonColumn], model: Mapping[str, Any], spec: TableSpec
     ) -> tuple[ExistingColumn, ...]:
-        """The columns of a model's table, from its query and YAML; raises DbtRuntimeError for an impossible name."""
+        """The columns of a model's table, from its query and YAML; raises DbtRuntimeError for an invalid name."""
         if problems := names.column_problems(c.name for c in query_columns):
             raise DbtRuntimeError(f"{model.get('resource_type', 'model')} '{model['name']}': {' '.join(problems)}")
         expires = "record-level.expire-time" in spec.options

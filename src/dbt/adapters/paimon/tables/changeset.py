@@ -16,7 +16,7 @@ from dbt.adapters.paimon.spec.components import aggregates, needs_new_table, rul
 from dbt.adapters.paimon.spec.spelling import with_column_case
 from dbt.adapters.paimon.spec.table import TableSpec
 
-# Set by Paimon, Spark or the metastore, or compared separately. The adapter never sets or resets them as options.
+# Options that Paimon, Spark or the metastore sets, or that are compared separately. The adapter never changes them.
 PROTECTED_OPTIONS: Final = frozenset(
     """
     primary-key partition path location owner provider comment external is_managed_location type transient_lastDdlTime
@@ -53,7 +53,7 @@ class ExistingTable:
 
     primary_key: tuple[str, ...] = ()
     partition_by: tuple[str, ...] = ()
-    # All options, including those of this table alone, such as its path (see PROTECTED_OPTIONS).
+    # All options, including those that no other table shares, such as its path (see PROTECTED_OPTIONS).
     options: Mapping[str, str] = field(default_factory=dict)
     columns: tuple[ExistingColumn, ...] = ()
     comment: str = ""
@@ -62,7 +62,7 @@ class ExistingTable:
     schema_id: int | None = None
 
     def as_spec(self) -> TableSpec:
-        """The spec for a new table like this one, without the options of this table alone (path, owner)."""
+        """The spec for a new table like this one, without the options that it cannot share (path, owner)."""
         options = {name: value for name, value in self.options.items() if name not in PROTECTED_OPTIONS}
         return TableSpec(self.primary_key, self.partition_by, options)
 
@@ -153,8 +153,8 @@ def _differing(wanted: Mapping[str, str], existing: Mapping[str, str], versions:
 
 def _unset_first(existing: ExistingTable, altered: tuple[PropertyChange, ...], versions: Versions) -> bool:
     """Whether UNSET must run before SET, because Paimon checks each ALTER separately [ran, 0.9.0]."""
-    # UNSET first: `streaming-read-overwrite` is refused while there is a changelog producer. SET first: resetting
-    # `snapshot.num-retained.min` is refused while the maximum is below the minimum's default.
+    # UNSET first: SET of `streaming-read-overwrite` is refused while there is a changelog producer. SET first: UNSET of
+    # `snapshot.num-retained.min` is refused while the maximum is below the default of the minimum.
     between = {**existing.options, **Changeset(altered).set_options}
     return any(rule_faults(replace(existing, options=between).as_spec(), versions))
 

@@ -23,7 +23,7 @@ _REMEDY: Final = "Start Spark with -Duser.timezone=<the session's time zone>"
 
 @dataclass(frozen=True)
 class _Clock:
-    """The JVM's time zone, its seconds ahead of the session's, and whether it has daylight saving time."""
+    """The JVM's time zone, how many seconds it is ahead of the session's, and whether it has daylight saving time."""
 
     zone: str
     ahead: int
@@ -33,7 +33,7 @@ class _Clock:
 def warnings(
     adapter: AdapterProtocol, model: Mapping[str, Any], spec: TableSpec, types: Mapping[str, str]
 ) -> list[str]:
-    """Warnings about options that depend on the JVM's time zone; runs a statement only if the table has any.
+    """Warnings about options that depend on the JVM's time zone; runs a statement only if the table has one.
 
     Raises:
         ConfigErrors: partition expiry or a default value would use a time zone that differs from the session's.

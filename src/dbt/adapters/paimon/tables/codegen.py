@@ -14,7 +14,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.sql.text import is_plain
 from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
 
-# dbt renders these files with Jinja.
+# Opening braces to escape, because dbt renders these files with Jinja.
 _JINJA: Final = re.compile(r"\{(?=[{%#])")
 
 
@@ -82,7 +82,7 @@ def _model(name: str, description: str, found: FoundTable, *, contract: bool) ->
         entry["config"] = {"contract": {"enforced": True}}
     if table.primary_key:
         entry["constraints"] = [{"type": "primary_key", "columns": list(table.primary_key)}]
-    # Views have no constraints.
+    # Only Paimon tables get constraints.
     entry["columns"] = [_column(column, (), constraints=found.is_paimon_table) for column in table.columns]
     return entry
 

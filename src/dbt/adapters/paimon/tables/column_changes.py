@@ -80,7 +80,7 @@ class ColumnChanges:
 
     @property
     def nullable_before_drop(self) -> tuple[str, ...]:
-        """NOT NULL columns to be dropped: rows written before the drop have no values for them."""
+        """The NOT NULL columns to be dropped; the rows that are written before the drop have no values for them."""
         return tuple(name for name in self.make_nullable if name in self.drop)
 
     def for_increment(self, on_schema_change: str) -> ColumnChanges:
@@ -123,7 +123,7 @@ def wanted_columns(
     """The columns that a model's table should have, in the order of its query.
 
     Types come from the query; only `char(n)` and `varchar(n)` come from the contract or a seed's `column_types`. NOT
-    NULL comes from the primary key and the contract, comments from the docs. An untyped NULL (`void`) becomes `string`,
+    NULL comes from the primary key and the contract, comments from the YAML. An untyped NULL (`void`) becomes `string`,
     which can later change to any other type.
 
     Args:

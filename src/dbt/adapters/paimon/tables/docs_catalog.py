@@ -57,7 +57,7 @@ class DocsCatalog:
         return found
 
     def _with_statistics(self, tables: Sequence[PaimonRelation]) -> list[CatalogTable]:
-        """Read all tables with one statement. If it fails, read each separately, a broken one without statistics."""
+        """Read all tables with one statement. If it fails, read each on its own; one that fails has no statistics."""
         try:
             found = overviews.read(self._adapter.query, tables)
         except DbtRuntimeError as exc:

@@ -65,7 +65,7 @@ def comments(described: Iterable[Any]) -> dict[str, str]:
 def loaded_at_sql(expression: str) -> str:
     """SQL for a source's `loaded_at_field` in UTC, which dbt expects (`_utc` in BaseAdapter).
 
-    A TIMESTAMP_NTZ is not converted, because dbt documents that such a time is in UTC.
+    A TIMESTAMP_NTZ is not converted, because dbt documents that a time without a time zone is in UTC.
     """
     return (
         f"if(typeof({expression}) = 'timestamp_ntz', cast({expression} as timestamp_ntz), "

@@ -11,7 +11,7 @@ from dbt.adapters.paimon.sql.text import name_parts, quoted
 
 _NAME: Final = r"`(?:[^`]|``)+`"
 _NOT_FOUND: Final = re.compile(rf"\[TABLE_OR_VIEW_NOT_FOUND\][^`]*(?P<name>{_NAME}(?:\.{_NAME})*) cannot be found")
-# The error of SparkCatalog.toIdentifier (from 1.0) if the catalog of a three-part name is missing; omits the table.
+# The error of SparkCatalog.toIdentifier (from 1.0) if the catalog of a three-part name is missing. It omits the table.
 _NO_CATALOG: Final = re.compile(
     r"catalog \S+ does not exist or Paimon only support single namespace, but got \[(.+?)\]"
 )

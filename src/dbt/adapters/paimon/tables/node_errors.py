@@ -81,7 +81,7 @@ class NodeErrors:
         else:
             path, file = self._file(node, node.original_file_path)
             compiled_path = getattr(node, "compiled_path", None) or ""
-        # YAML does not contain the SQL of a node that is defined there.
+        # A YAML file that defines a node, such as a data test, does not contain its SQL.
         if path.endswith((".yml", ".yaml")):
             raw = ""
         return node_text.source_in(

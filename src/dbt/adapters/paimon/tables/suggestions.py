@@ -47,7 +47,7 @@ class Suggestions:
             self._functions = self._functions or [row[0] for row in self._adapter.query("show functions")]
         except Exception:  # noqa: BLE001 - the statement's own error is the one to report
             return ""
-        # The names of a catalog's functions are qualified, and operators are listed too.
+        # SHOW FUNCTIONS qualifies the names of a catalog's functions, and also lists operators.
         known = [name for name in (full.rpartition(".")[2] for full in self._functions) if name.isidentifier()]
         return suggestion(name, known, cutoff=0.7) or ""
 

@@ -37,7 +37,7 @@ from dbt.adapters.paimon.unchanged import nodes
 from dbt.adapters.paimon.writing.statement_result import StatementResult
 
 logger = AdapterLogger("Paimon")
-# A full refresh is cheaper above this share of changed keys or groups (benchmarks/results/views.md), if there are more
+# A full refresh is cheaper if a greater share of the keys or groups has changed (benchmarks/results/views.md), and more
 # than _FEW.
 _MAX_SHARE: Final = 0.5
 _FEW: Final = 1000
@@ -52,7 +52,7 @@ class MaterializedViews:
         self._adapter = adapter
         self._changes = changes
         self._definitions = Definitions(adapter, tables)
-        # By unique id; a node runs on one thread.
+        # By unique id. No lock is needed, because a node runs on one thread.
         self._views: dict[str, View] = {}
 
     # -- before the hooks -------------------------------------------------------------------------------------------
@@ -187,7 +187,7 @@ class MaterializedViews:
     def describe(self, model: Node, refresh: Refresh, target: PaimonRelation, result: Any) -> None:
         """Add what the refresh did to the result of its statement."""
         if getattr(result["response"], "snapshot_id", None) is None:
-            # A statement without rows commits nothing.
+            # Without rows, the statement has committed nothing, so the positions need a commit of their own.
             self._commit_positions(model, target)
         result["response"] = responses.with_refresh(result["response"], refresh.console, refresh.affected)
 

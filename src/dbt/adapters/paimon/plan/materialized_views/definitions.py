@@ -27,9 +27,9 @@ from dbt.adapters.paimon.writing import model_query
 
 # Config keys that decide how rows of a key are merged; a view has one row per key.
 _NOT_ALLOWED: Final = ("merge_engine", "sequence_field", "rowkind_field", "fields")
-# Types that Paimon does not allow in a key, or whose equal values may have different bytes (0.0 and -0.0).
+# Types that Paimon does not allow in a key, or whose equal values may have different bytes, as 0.0 and -0.0 have.
 _NO_KEY: Final = ("float", "double", "array", "map", "struct", "binary", "variant")
-# Nodes of Spark's analyzed plan that have to be refused, even if the parser missed them.
+# Nodes of Spark's analyzed plan for which a query is refused, even if the parser missed them.
 _PLANS: Final = frozenset("Expand Generate ScriptTransformation Window Sample Offset Tail".split())
 _LOGICAL: Final = "org.apache.spark.sql.catalyst.plans.logical."
 _OTHER_TABLES: Final = "Spark reads other tables"
@@ -111,12 +111,12 @@ class Definitions:
     def _checked_types(self, query: Query) -> Mapping[str, str] | None:
         """The column types of a query, or None; refuses a query that may return different rows next time.
 
-        Checks Spark's analyzed plan if Spark is in this process; otherwise only the names of the functions.
+        Checks Spark's analyzed plan if Spark is in this process; otherwise checks only the names of the functions.
         """
         from dbt.adapters.paimon.plan.materialized_views import parsing
 
         if is_empty_run():
-            # dbt limits the sources, and the next run is a full refresh.
+            # No check with `--empty`: dbt limits the sources, and the next run is a full refresh.
             return None
         spark = self._adapter.handle.embedded()
         if spark is None:
@@ -128,7 +128,7 @@ class Definitions:
         planned = {_folded(name) for name in plan.tables}
         if query.refusal is None:
             _refuse_plan(query, plan.classes, planned)
-        # A refused query, too, must not read tables that its text does not name.
+        # Even the SQL of a refused query must name every table that it reads, because a full refresh pins them.
         if not planned <= {_folded(self._full_name(name)) for name in parsing.table_names(query.sql)}:
             raise NotIncremental(Reason.NOT_READABLE, _OTHER_TABLES)
         if not plan.reads_alike:

@@ -20,8 +20,8 @@ from dbt.adapters.paimon.plan.materialized_views.refresh import (
 )
 from dbt.adapters.paimon.sql.text import quoted
 
-# If a GROUP BY reads its driving table twice, a full refresh is cheaper for at least this many rows, and on average at
-# least this many rows per group (`make bench ARGS=views`).
+# If a GROUP BY reads its driving table twice, a full refresh is cheaper if the table has at least _MANY_ROWS rows, and
+# its groups have at least _MANY_PER_GROUP rows on average (`make bench ARGS=views`).
 _MANY_ROWS: Final = 100_000
 _MANY_PER_GROUP: Final = 20
 # With fewer rows per group, a full refresh is cheaper if more than this share of the driving rows has changed.
@@ -30,7 +30,7 @@ _MAX_ROWS_OF_GROUPS: Final = 0.03
 
 @dataclass(frozen=True)
 class Pins:
-    """The pinned sources of a query; `changed` are those that have changed."""
+    """The pinned sources of a query; `changed` names those with changes since the last refresh."""
 
     query: Query
     sources: Mapping[TableName, PinnedSource]
@@ -100,7 +100,7 @@ def _max_rows(view: View, refresh: Refresh, groups: int) -> int | None:
     if groups * _MANY_PER_GROUP <= rows:
         raise NotIncremental(Reason.FEW_GROUPS, f"{groups:,}", f"{rows:,}")
     limit = int(rows * _MAX_ROWS_OF_GROUPS)
-    # Metadata shows this at once. The rows that join changed rows of other tables have to be counted (`limited`).
+    # Metadata shows how many rows were written. Rows that join changed rows of other tables are counted by `limited`.
     if (written := sum(part.source.written for part in refresh.changed)) > limit:
         raise NotIncremental(Reason.TOO_MANY, f"about {written:,} rows", f"{limit:,}")
     return limit if any(part.joined for part in refresh.changed) else None

@@ -96,7 +96,7 @@ def refuse_unpinned(sql: str) -> None:
 
 
 def _refuse_columns(tree: exp.Query) -> None:
-    """Refuse columns that do not exist at a pinned snapshot: hidden ones, and those qualified by a schema."""
+    """Refuse columns that a pinned table does not have: hidden ones, and those qualified by a schema."""
     named = {(table.db.lower(), table.name.lower()) for table in tables(tree) if table.db and not table.alias}
     for column in tree.find_all(exp.Column):
         if (column.db.lower(), column.table.lower()) in named:
@@ -183,7 +183,7 @@ def _having_token(having: exp.Expr, found: Sequence[Token]) -> int:
     inside = min((part.meta["start"] for part in having.walk() if "start" in part.meta), default=None)
     if inside is not None:
         begins = [at for at in begins if found[at].start < inside][-1:]
-    # sqlglot stores no position for a condition such as `count(*) > 1`.
+    # sqlglot stores no position for a condition such as `count(*) > 1`, so its HAVING must be the only one.
     if len(begins) != 1:
         raise NotIncremental(Reason.CLAUSE, "HAVING without a column")
     return begins[0]

@@ -1,6 +1,6 @@
 """Analyzes a view's query: its driving table, its joined tables and its grouping.
 
-Each subquery becomes an `_Output`. A query that cannot be proven incremental here gets a full refresh.
+Each subquery becomes an `_Output`. A query gets a full refresh unless this module can prove an incremental one correct.
 """
 
 from __future__ import annotations
@@ -312,7 +312,7 @@ class _Tables:
     def column(self, node: exp.Expr) -> _ColumnRef | None:
         """The column that an expression refers to; None if the expression is not a column of a table."""
         node = node.unnest()
-        # a.b.c is either a struct field or a column qualified by schema and table.
+        # a.b.c may be a struct field or a column qualified by schema and table, so it is not resolved.
         if not isinstance(node, exp.Column) or node.args.get("db"):
             return None
         name, table = node.name.lower(), node.table.lower()
@@ -325,7 +325,7 @@ class _Tables:
         return any(name in output.names for output in self._named.values())
 
     def _only(self, name: str, named: Mapping[str, _Output]) -> _ColumnRef | None:
-        """The table and index of an unqualified column. After USING, that is the leftmost table."""
+        """The table and index of an unqualified column. A column in USING belongs to the leftmost table."""
         found = [alias for alias, output in named.items() if name in output.names]
         if len(found) == 1 or (found and name in self._using):
             return _ColumnRef(found[0], named[found[0]].index(name))
@@ -462,7 +462,7 @@ def _output_of(group: exp.Expr, node: exp.Select, tables: _Tables, output: _Outp
 
 
 def _alias_index(group: exp.Expr, node: exp.Select, tables: _Tables, output: _Output) -> int | None:
-    """The index of the output column with this alias, unless an input column has the same name: Spark prefers that."""
+    """The index of the output column with this alias, unless Spark finds an input column with that name first."""
     name = group.name.lower()
     if not isinstance(group, exp.Column) or group.table or tables.has_column(name):
         return None
@@ -491,7 +491,7 @@ def _union_key(branches: tuple[Branch, ...]) -> tuple[str, ...]:
 
 
 def _discriminator(branches: tuple[Branch, ...]) -> str | None:
-    """The column with a different literal in each branch; all strings or all numbers, as 1 and '1' may be equal."""
+    """The column with a different literal in each branch. No mix of strings and numbers: 1 and '1' may be equal."""
     for column in branches[0].constants:
         values = [branch.constants.get(column) or "" for branch in branches]
         same_kind = len({value.isdigit() for value in values}) == 1

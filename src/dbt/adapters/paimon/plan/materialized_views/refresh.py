@@ -59,7 +59,7 @@ class PinnedSource:
         then: the id of the table snapshot that the last refresh read.
         changes: a subquery of its changed rows, with their row kind in the column KIND; '' if nothing has changed.
         only_added: whether rows were only added.
-        written: the number of rows written since the last refresh, some of them perhaps twice.
+        written: the number of rows written since the last refresh; a row that was written twice counts twice.
         unpinned: the id of a table snapshot that is read by the table's name alone, without time travel.
     """
 
