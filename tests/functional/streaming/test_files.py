@@ -240,7 +240,7 @@ class TestFiles:
             assert part in said
         said = failure("nowhere")
         assert "landing/nowhere does not exist" in said and "external.location" in said
-        assert "has no scan_mode" in failure("from_now_on")
+        assert "does not support scan_mode" in failure("from_now_on")
         assert "Remove row_kind" in failure("kinds")
 
 

@@ -268,7 +268,7 @@ class Streams:
         conf: Mapping[str, str],
         drains: bool,
     ) -> bool:
-        """Run a stream until it has read everything that was there at its start; if long-running, until it is stopped.
+        """Run a stream until it has read everything that existed at its start; if long-running, until it is stopped.
 
         Args:
             dead: the dead letters table, or None.
@@ -280,7 +280,7 @@ class Streams:
             Whether the stream has ended. If not, columns of its sources have changed: prepare the model again.
 
         Raises:
-            DbtRuntimeError: one message with the remedy; complete batches stay written, and the next run continues.
+            DbtRuntimeError: the stream failed; complete batches stay written, and the next run continues after them.
         """
         if is_empty_run():
             return True

@@ -60,7 +60,7 @@ class Sink:
 
 @dataclass(eq=False)
 class BatchWriter:
-    """A stream's foreachBatch function; keeps the exception that it raises, as Spark reports only a stack trace.
+    """A stream's foreachBatch function; keeps the exception that it raises, because Spark reports only a stack trace.
 
     Attributes:
         inputs: in the order of `raw_rows`.
@@ -175,7 +175,7 @@ class BatchWriter:
 
 
 def raw_rows(frames: Sequence[DataFrame]) -> DataFrame:
-    """Combine the raw rows of all inputs into one frame; several inputs get a struct column each."""
+    """Combine the raw rows of all inputs into one frame: if there are several, in one struct column per input."""
     from pyspark.sql import functions
 
     if len(frames) == 1:
@@ -207,7 +207,7 @@ def name_raw_rows(frame: DataFrame, inputs: Sequence[Input]) -> None:
 
 
 def name_rows(session: SparkSession, inputs: Sequence[Input], batch: int | None = None) -> None:
-    """Register each input as the view that the model's SQL reads; without `batch`, only its columns may be used."""
+    """Register each input as the view that the model's SQL reads; without `batch`, only the columns are valid."""
     for each in inputs:
         raw = raw_view(each.call.name)
         sql = each.rows_sql(raw) if batch is None else each.batch_rows_sql(session, raw, batch)

@@ -20,13 +20,13 @@ from dbt.adapters.paimon.streaming.hadoop_files import HadoopFolder
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# In the table's own folder, so that it is renamed and dropped with the table. Paimon ignores a folder of this name.
+# A folder in the table's folder, so that checkpoints are renamed and dropped with the table. Paimon ignores it.
 FOLDER: Final = "__dbt_checkpoint"
 # The table option with the id of the stream that writes the table.
 STREAM_ID: Final = "dbt.stream-id"
-# In a checkpoint: one folder for each input that plans its own batches.
+# The folder in a checkpoint that has a subfolder for each input that plans its own batches.
 PLANS: Final = "dbt_plans"
-# The key of a Kafka source's topic IDs in its identity; older brokers have no such IDs.
+# The key in a Kafka source's identity for its topic IDs, which older brokers do not have.
 TOPIC_IDS: Final = "topic ids"
 _NOTE: Final = "dbt.json"
 # The number of files checked concurrently.
@@ -112,7 +112,7 @@ class Checkpoint:
 
 def folder_of(session: SparkSession, table: str) -> str:
     """The folder for checkpoints inside a table's folder."""
-    # SHOW TBLPROPERTIES redacts values that look like secrets.
+    # Read from a plan, because SHOW TBLPROPERTIES redacts values that look like secrets.
     plan: Any = session.table(table)._jdf.queryExecution().analyzed()
     location = plan.collectLeaves().apply(0).table().properties().get("path")
     return f"{location}/{FOLDER}"
@@ -146,7 +146,7 @@ def missing_files(session: SparkSession, location: str, index: int, batch: int) 
         return bool(path.getFileSystem(conf).exists(path))
 
     files = _files_of_batch(session, location, index, batch)
-    # Object stores answer slowly.
+    # Checked concurrently, because object stores respond slowly.
     with ThreadPoolExecutor(_PARALLEL_CHECKS) as pool:
         return [file for file, is_there in zip(files, pool.map(exists, files), strict=True) if not is_there]
 
@@ -158,7 +158,7 @@ def _files_of_batch(session: SparkSession, location: str, index: int, batch: int
     if last < first:
         return []
     folder = f"sources/{index}"
-    # Spark sometimes compacts the log: the file then has all entries of the earlier files.
+    # Spark sometimes compacts the log: `<number>.compact` then has all entries of the earlier files, too.
     logs = [*(f"{folder}/{number}" for number in range(first, last + 1)), f"{folder}/{last}.compact"]
     lines = (line for log in logs for line in (checkpoint.read(log) or "").splitlines())
     entries = (json.loads(line) for line in lines if line.startswith("{"))
@@ -166,7 +166,7 @@ def _files_of_batch(session: SparkSession, location: str, index: int, batch: int
 
 
 def _offsets(checkpoint: HadoopFolder, batch: int) -> tuple[str, ...]:
-    # OffsetSeqLog: a version, a line of metadata, and one line per source; `-` if a source has no offset.
+    # A file of OffsetSeqLog has a version, a line of metadata, and one line per source: `-` if it has no offset.
     return tuple((checkpoint.read(f"offsets/{batch}") or "").splitlines()[2:])
 
 

@@ -39,7 +39,7 @@ def is_written(
 
     Raises:
         NewerStateError: a newer adapter has written batches.
-        DbtRuntimeError: this is unknown, and the batch must not be written twice.
+        DbtRuntimeError: it is unknown whether the batch was written, and it must not be written twice.
     """
     for commit in commits:
         refuse_newer_mark(Kind.BATCH_MARK, commit.user, table)

@@ -14,13 +14,13 @@ SUFFIX: Final = "__dead_letters"
 
 
 def dead_letters_of(target: PaimonRelation) -> PaimonRelation:
-    """The dead letters table of a stream's table."""
+    """The dead letters table of the stream that writes `target`."""
     beside: PaimonRelation = target.incorporate(path={"identifier": f"{target.identifier}{SUFFIX}"}, type="table")
     return beside
 
 
 def create_sql(table: str, model: str) -> str:
-    """The statement that creates the table `table` if it does not exist; its comment names the model."""
+    """CREATE TABLE IF NOT EXISTS for the table `table`; the table's comment names the model."""
     columns = ",\n  ".join(f"{quoted(name)} {data_type}" for name, data_type in FAULT_COLUMNS)
     return (
         f"create table if not exists {table} (\n"

@@ -53,7 +53,7 @@ _FILE_OPTIONS: Final = (
     "maxFilesPerTrigger maxFileAge fileNameOnly latestFirst cleanSource sourceArchiveDir pathGlobFilter "
     "recursiveFileLookup ignoreMissingFiles ignoreCorruptFiles compression"
 ).split()
-# Sources: https://spark.apache.org/docs/3.5.7/structured-streaming-kafka-integration.html, and there
+# Sources: https://spark.apache.org/docs/3.5.7/structured-streaming-kafka-integration.html, and in the same folder
 # sql-data-sources-text.html, sql-data-sources-csv.html and sql-data-sources-parquet.html
 _KIND_OPTIONS: Final[Mapping[str, Sequence[str]]] = {
     KAFKA: (
@@ -149,7 +149,7 @@ def describe(
 
 
 def with_defaults(options: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """Options and the defaults that they do not set; Spark's option names are case-insensitive."""
+    """The options, and defaults for those that are not set; Spark's option names are case-insensitive."""
     given = {name.lower() for name in options}
     return {**{name: value for name, value in defaults.items() if name.lower() not in given}, **options}
 

@@ -17,7 +17,7 @@ from dbt.adapters.paimon.streaming.inputs import Input
 # Errors of Structured Streaming and its sources; `errors.messages` has the errors of Spark and Paimon.
 _REMEDIES: Final = (
     Remedy(
-        # KafkaSourceProvider: failOnDataLoss.
+        # Errors of Spark's Kafka source if failOnDataLoss is true (see KafkaSourceProvider).
         r"Some data may have been lost|OffsetOutOfRangeException|Partition .* offset was changed from",
         "The topic has lost messages that the stream had not read yet: its retention deleted them, or the topic was "
         "recreated. Run the model once with --full-refresh to rebuild the table from the remaining messages, or set "

@@ -68,7 +68,7 @@ class HadoopFolder:
         return float(self._files.getFileStatus(self._at(name)).getModificationTime()) / 1000
 
     def write(self, name: str, text: str) -> None:
-        """Write a file atomically: even after a failure, `read` returns all of the old or the new content."""
+        """Write a file atomically: even after a failure, `read` returns either the old or the new content in full."""
         self._files.mkdirs(self._path)
         draft, path, coming = self._at(f".{name}.draft"), self._at(name), self._at(_next(name))
         stream = self._files.create(draft, True)
@@ -79,7 +79,7 @@ class HadoopFolder:
         if not self._files.exists(path):
             self._files.rename(draft, path)
             return
-        # HDFS cannot rename onto an existing name; `read` finds the file under one of its two names at any moment.
+        # HDFS cannot rename onto an existing name. So there are two names: `read` always finds one of them.
         self._files.delete(coming, False)
         self._files.rename(draft, coming)
         self._files.delete(path, False)

@@ -55,7 +55,7 @@ class StreamCall:
 
     Attributes:
         name: the name of the view that replaces the call in the SQL.
-        database, schema, identifier: of the relation that ref() or source() returned.
+        database, schema, identifier: the full name of the relation that ref() or source() returned.
         source: the source's node in the manifest; empty for a ref().
         scan_mode: Paimon's `scan.mode` for the first run, for a Paimon table; or None.
         watermark: its column, delay and window (see `sources.watermarks`), for a Paimon table; or None.
@@ -84,7 +84,7 @@ class Input:
 
     @property
     def identity(self) -> dict[str, str]:
-        """What must not change between the runs of a stream: the kind, and the topic, folder or table."""
+        """What must not change between the runs of a stream: the kind of source, and its topic, folder or table."""
         raise NotImplementedError
 
     def read(self, session: SparkSession) -> DataFrame:
@@ -126,7 +126,7 @@ class Input:
         """Plan the rows that arrived since the last call; raises DbtRuntimeError if rows are lost."""
 
     def check_beginning(self, session: SparkSession) -> None:
-        """Raise DbtRuntimeError, with the alternatives, if the source does not have the requested beginning."""
+        """Raise DbtRuntimeError if the stream cannot begin where it should; the error lists the alternatives."""
 
     def check_batch(self, session: SparkSession, checkpoint: str, index: int, batch: int) -> None:
         """Raise DbtRuntimeError if raw rows are missing, which Spark would skip silently.
@@ -174,5 +174,5 @@ class DescribedInput(Input):
 
 
 def raw_view(name: str) -> str:
-    """The quoted name of the view of an input's raw rows."""
+    """The quoted name of the view that has an input's raw rows."""
     return quoted(f"{name}__raw")

@@ -1,4 +1,4 @@
-"""Logs each batch of a stream and adds up its totals."""
+"""Logs each batch of a stream, and adds up the stream's totals."""
 
 from __future__ import annotations
 

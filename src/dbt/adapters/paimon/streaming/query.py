@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 logger = AdapterLogger("Paimon")
 
-# Seconds between two checks of a query's progress and of whether it has to end.
+# Seconds between two checks of a query: its progress, and whether it has to end.
 _CHECK_INTERVAL: Final = 1
 # Seconds within which the current batch may finish once its query has to end. The next run repeats an aborted batch.
 _GRACE_PERIOD: Final = 60
@@ -46,7 +46,7 @@ class Query:
 
     Attributes:
         report: called with the progress of each batch (StreamingQueryProgress).
-        look: called as often as a long-running query looks for rows.
+        look: plans the rows that have arrived; a long-running query calls it every `trigger.seconds`.
     """
 
     writer: BatchWriter
@@ -57,7 +57,7 @@ class Query:
     look: Callable[[], None]
 
     def run(self, frame: Callable[[], DataFrame]) -> None:
-        """Run until everything that was there at the start is read, or until the query has to end.
+        """Run until the query has read everything that existed at its start, or has to end.
 
         A long-running query is restarted if a source or the store fails, after increasing pauses; a successful batch
         resets the pauses. `frame` returns the streaming frame of raw rows.
@@ -123,18 +123,18 @@ class Query:
             if not self._may_stop(started, *ending):
                 continue
             if not is_long_running:
-                # An incomplete table must not pass for a complete one.
+                # If the node succeeded here, its incomplete table would count as complete.
                 raise self._cancelled()
-            # A stopped query reports its last batch, too.
+            # No return here: the last batch of a stopped query is also reported.
             started.stop()
             break
         self._report_progress(started, reported)
 
     def _may_stop(self, started: Any, last_batch: int, deadline: float) -> bool:
-        """Whether the current batch has finished, a long-running query waits for rows, or the deadline has passed."""
+        """Whether a query may be stopped: its batch has finished, it waits for rows, or the deadline has passed."""
         if self.trigger.processing_time and not started.status["isTriggerActive"]:
             return True
-        # If rows keep coming, batches follow one another and the query never waits.
+        # If rows keep coming, the query never waits: it may then be stopped after a batch has finished.
         return time.monotonic() > deadline or self.checkpoint.last_batch() > last_batch
 
     def _report_progress(self, started: Any, reported: int) -> int:

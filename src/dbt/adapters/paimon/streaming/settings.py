@@ -1,4 +1,4 @@
-"""The config of a streaming model, in addition to that of its table and its strategy."""
+"""The config of a streaming model that concerns neither its table nor its strategy."""
 
 from __future__ import annotations
 

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 class Stream:
     """The state of a streaming model in this run."""
 
-    # By the name of the view that replaces the `stream(...)`.
+    # The `stream(...)` calls, by the name of the view that replaces each of them.
     calls: dict[str, StreamCall] = field(default_factory=dict)
     inputs: tuple[Input, ...] = ()
     # The id of the stream, written into its table and its checkpoint.
     id: str = ""
     begins: bool = False
-    # A batch model has built the table, which does not have the id yet.
+    # Whether a batch model has built the table, which then does not have the stream's id yet.
     takes_over: bool = False
     totals: Totals = field(default_factory=Totals)
 

@@ -46,7 +46,7 @@ _UNSENT_TEXTS: Final = literals(
 # Strict JSON: Spark's default accepts more.
 _STRICT: Final = "map('allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false')"
 _ENVELOPE: Final = "before: map<string,string>, after: map<string,string>, source: map<string,string>, op: string"
-# Put around a number to find it in a message, but not inside a longer number.
+# Put around a number, so that a search for it in a message does not find longer numbers that contain it.
 _BEFORE_NUMBER: Final = string_literal(r"(?<![0-9.+-])\Q")
 _AFTER_NUMBER: Final = string_literal(r"\E(?![0-9.eE])")
 _TYPE: Final = "type: string, name: string, parameters: map<string,string>"
@@ -64,7 +64,7 @@ class DebeziumColumn(SourceColumn):
 
     Attributes:
         semantic: the logical type of the values in messages without schema; empty if the data type is sufficient.
-        scale: the scale of a Decimal in such messages; None for the data type's scale.
+        scale: the scale of a Decimal in messages without schema; None for the data type's scale.
     """
 
     semantic: str = ""
@@ -177,7 +177,7 @@ class DebeziumMessages(ValueFormat):
         names = (*(column.name for column in self.columns), *self.reserved)
         known = literals(name.lower() for name in names)
         new = f"filter(map_entries(__tmp_image), e -> lower(e.key) not in ({known}) and e.value is not null)"
-        # As in `_value_sql`: a key with `\E` would end the quotation.
+        # As in `_value_sql`, `\E` is removed from a key, because it would end the quotation.
         in_quotes = "concat('\"\\\\Q', replace(e.key, '\\\\E', ''), '\\\\E\"\\\\s*:\\\\s*\"')"
         guessed = (
             f"case when __tmp_text rlike {in_quotes} then 'string' "
@@ -221,7 +221,7 @@ class DebeziumMessages(ValueFormat):
             )
             digits = f"coalesce({digits})"
             number = f"if(__tmp_is_key, {number}, {digits})"
-        # Digits may be a number or its base64 bytes: look for quotes around them in the message.
+        # A value of digits alone may be a number or base64 bytes: bytes are in quotes in the message.
         pattern = string_literal('"\\Q' + column.name.replace("\\E", "") + '\\E"\\s*:\\s*"')
         in_message = f"__tmp_text rlike concat({pattern}, {text}, '\"')"
         in_quotes = f"if({text} rlike '^[0-9]+$', {in_message}, not {text} rlike '[-.]')"
@@ -356,7 +356,7 @@ def _position_sql() -> str:
     def text(name: str) -> str:
         return f"nullif({source(name)}, '')"
 
-    # SQL Server's and Db2's positions are hexadecimal numbers of a fixed width.
+    # The positions of SQL Server and Db2 are hexadecimal numbers of a fixed width, which sort correctly as strings.
     serial = f"coalesce({number('event_serial_no', 10)}, '0000000000')"
     log_file = f"lpad(regexp_extract({source('file')}, '([0-9]+)$', 1), 10, '0')"
     orders = [

@@ -23,7 +23,7 @@ NANOS: Final = ("io.debezium.time.NanoTimestamp",)
 ZONED: Final = "io.debezium.time.ZonedTimestamp"
 DECIMAL: Final = "org.apache.kafka.connect.data.Decimal"
 VARIABLE_DECIMAL: Final = "io.debezium.data.VariableScaleDecimal"
-# The logical types that a YAML column may name; all others are converted by the declared type alone.
+# The logical types that the YAML may name for a column. Values of other types are converted by the declared type alone.
 SEMANTICS: Final = (*DATES, *MILLIS, *MICROS, *NANOS, ZONED, DECIMAL, VARIABLE_DECIMAL)
 
 # Spark's type -> `Target.kind`.
@@ -37,7 +37,7 @@ _DECIMAL: Final = re.compile(r"decimal\((\d+),(\d+)\)")
 _LENGTH: Final = re.compile(r"(?:var)?char\((\d+)\)")
 _ARRAY: Final = re.compile(r"array<(.*)>", re.DOTALL)
 
-# Kafka Connect's types (org.apache.kafka.connect.data.Schema.Type, and Debezium's names for them).
+# Kafka Connect's types (org.apache.kafka.connect.data.Schema.Type, and Debezium's names for them) -> Spark's types.
 _KINDS: Final = {
     "boolean": "boolean",
     "int8": "tinyint",
@@ -56,7 +56,7 @@ _PLAIN: Final = string_literal(r"^[+-]?[0-9]+([.][0-9]+)?$")
 _POINTED: Final = string_literal(r"^-?[0-9]+[.][0-9]+(E-?[0-9]+)?$")
 _WHOLE: Final = string_literal(r"^-?[0-9]{1,19}$")
 _DAY: Final = string_literal(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}Z?$")
-# A timestamp with at most microseconds; without an offset it is in UTC.
+# The pattern of a timestamp with at most six significant digits after the point. Without an offset, it is in UTC.
 _CLOCK: Final = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{0,6}0*)?)?"
 _MOMENT: Final = string_literal(_CLOCK + r"(Z|[+-][0-9]{2}:[0-9]{2})$")
 _UTC_CLOCK: Final = string_literal(_CLOCK + "$")
@@ -79,8 +79,8 @@ class MessageValue:
         text: the value as a string; JSON for an object or an array.
         number: the value as a decimal of `Target.number_type`, rounded to its scale; or NULL.
         quoted: whether the value is in quotes in the message.
-        as_written: whether the message contains `text`; Spark rewrites a number with a decimal point as a double.
-        semantic: the name of its logical type, or NULL.
+        as_written: whether the message contains `text`; false if Spark has reformatted a number as a double.
+        semantic: the name of the value's logical type, or NULL.
         scale: the scale of a decimal in bytes, as a string, or NULL.
         item_semantic, item_scale: the same for the items of an array.
     """
@@ -112,7 +112,7 @@ class Target:
 
     @property
     def number_type(self) -> str:
-        """The decimal with this type's digits before the decimal point, and as many as possible after it."""
+        """The decimal type with this type's digits before the decimal point, and as many as possible after it."""
         return f"decimal(38,{38 - (self.precision - self.scale)})"
 
 
@@ -138,11 +138,11 @@ def innermost(to: Target) -> Target:
 
 
 def value_sql(value: MessageValue, to: Target, semantic: str = "", scale: int | None = None) -> str:
-    """SQL of a value converted to a declared type; NULL if it does not fit.
+    """SQL that converts a value to a declared type; NULL if the value does not fit.
 
     Args:
         semantic: the logical type in the YAML, for messages without schema; for an array, the type of its items.
-        scale: the scale in the YAML of a decimal in bytes.
+        scale: the scale in the YAML, for a decimal that is sent as bytes.
     """
     if semantic:
         declared_scale = innermost(to).scale if scale is None else scale
@@ -173,7 +173,7 @@ def spark_type_sql(field: str) -> str:
 
 
 def _simple_type_sql(field: str) -> str:
-    """The type of a field that is neither a struct, an array nor a map; NULL for any other."""
+    """SQL for the Spark type of a field; NULL if the field is a struct, an array or a map."""
     return (
         f"case when {field}.name in ({literals(DATES)}) then 'date' "
         f"when {field}.name in ({literals((*MILLIS, *MICROS))}) then 'timestamp_ntz' "
@@ -211,7 +211,7 @@ def _float_sql(value: MessageValue, to: Target) -> str:
 
 
 def _number_sql(value: MessageValue, otherwise: str, to: Target, scale: int | None) -> str:
-    """A number that may come as the bytes of a Decimal; `scale`: the type's digits after the decimal point."""
+    """A number that may be sent as the bytes of a Decimal; `scale`: the type's digits after the decimal point."""
     fits = "true" if scale is None else f"t rlike {_at_most(scale)}"
     # An integer may be written with zeros after a decimal point.
     whole = "substring_index(t, '.', 1)" if scale == 0 else "t"
@@ -249,7 +249,7 @@ def _date_sql(value: MessageValue, to: Target) -> str:
 def _timestamp_sql(value: MessageValue, to: Target) -> str:
     moment = "timestamp_micros(n)"
     if to.kind == "timestamp_ntz":
-        # The clock time in UTC, in any time zone of the session.
+        # The clock time in UTC, whatever the session's time zone.
         since = "make_dt_interval(0, 0, 0, cast(cast(n as decimal(19,0)) * 0.000001 as decimal(18,6)))"
         moment = f"timestamp_ntz'1970-01-01 00:00:00' + {since}"
     return let("n", _micros_sql(value), f"if(n between {_MICROS}, {moment}, null)")
@@ -288,7 +288,7 @@ def _array_sql(value: MessageValue, to: Target) -> str:
 
 
 def _is_bytes(value: MessageValue) -> str:
-    """Whether a number comes as bytes; with `decimal.format=numeric`, Kafka's converter writes plain numbers."""
+    """Whether a number is sent as bytes; with `decimal.format=numeric`, Kafka's converter writes plain numbers."""
     return (
         f"(startswith({value.text}, '{{') or "
         f"coalesce({value.semantic} = {string_literal(DECIMAL)} and {value.quoted}, false))"
@@ -296,7 +296,7 @@ def _is_bytes(value: MessageValue) -> str:
 
 
 def _decimal_text(value: MessageValue) -> str:
-    """The digits of a decimal that comes as bytes with a scale."""
+    """The digits of a decimal that is sent as bytes with a scale."""
     pair = let("o", f"from_json({value.text}, 'scale int, value string')", _with_point(_unscaled("o.value"), "o.scale"))
     alone = _with_point(_unscaled(value.text), f"try_cast({value.scale} as int)")
     return f"if(startswith({value.text}, '{{'), {pair}, {alone})"
@@ -323,7 +323,7 @@ def _with_point(unscaled: str, scale: str) -> str:
     shifted = (
         f"if(s <= 0, concat({sign}, d, repeat('0', -s)), concat({sign}, left(d, length(d) - s), '.', right(d, s)))"
     )
-    # Not abs(u): Spark 4.1 computes that in 34 digits as well.
+    # abs(u) is not used, because Spark 4.1 computes it in only 34 digits, too.
     plain = "replace(string(u), '-', '')"
     digits = let("d", f"lpad({plain}, greatest(length({plain}), s + 1), '0')", shifted)
     return let("u", unscaled, let("s", scale, f"if(s between {_SCALES}, {digits}, null)"))

@@ -1,11 +1,11 @@
 """SQL that turns JSON messages into rows, and explains why a message cannot be parsed.
 
 Spark's own `from_json` is lenient: it takes the first of two objects, rounds decimals, lets a tinyint overflow, writes
-12345678901234567890.1 as 1.2345678901234567E19 and drops unknown fields. Two ways are strict:
+12345678901234567890.1 as 1.2345678901234567E19 and drops unknown fields. Two ways to parse are strict:
 
 - If `to_json` writes the same message from the row that `from_json` has read, nothing was lost: the message is exact.
 - Any other message is marked: each JSON string gets the prefix `s`, and each number becomes a string with the prefix
-  `n`. A map of strings then keeps every value as it was written, and 5 differs from "5". This takes more CPU time.
+  `n`. A map of strings then keeps every value as it was written, and 5 differs from "5". Marking takes more CPU time.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ UNDECLARED: Final = "__undeclared"
 # JSON as in RFC 8259: Spark accepts more.
 _STRICT: Final = "'mode', 'PERMISSIVE', 'allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false'"
 _OPTIONS: Final = f"map({_STRICT})"
-# The row that `from_json` reads, the message that `to_json` writes from it, and whether this is the same message.
+# The row that `from_json` reads, the message that `to_json` writes from it, and whether it equals the original message.
 _READ: Final = f"{SCRATCH}read"
 _WRITTEN: Final = f"{SCRATCH}written"
 _IS_EXACT: Final = f"{SCRATCH}is_exact"
 _CORRUPT: Final = f"{SCRATCH}corrupt"
 _OPTIONS_WITH_CORRUPT: Final = f"map({_STRICT}, 'columnNameOfCorruptRecord', '{_CORRUPT}')"
-# Added after a message; no marked string can equal it.
+# Added after a message to recognize its end: in a marked message every key has a prefix, so no key is `end`.
 _END: Final = '{"end":null}'
 
 _NUMBER: Final = r"(?<![\w.+-])-?(?:0|[1-9][0-9]*)(?:[.][0-9]+)?(?:[eE][+-]?[0-9]+)?(?![\w.+-])"
@@ -58,11 +58,12 @@ _HALF_PAIR: Final = (
     r"(?i)\\u(?:d[89ab][0-9a-f]{2}(?!\\ud[c-f][0-9a-f]{2})|(?<!\\ud[89ab][0-9a-f]{2}\\u)d[c-f][0-9a-f]{2})"
 )
 _INTEGERS: Final = ("tinyint", "smallint", "int", "bigint")
-# The types that exact messages are read with. Decimals are read as double, other types as string, and then parsed.
+# The types that `from_json` reads from exact messages. It reads decimals as double and other types as string; the SQL
+# then parses them.
 _EXACT: Final = ("boolean", *_INTEGERS, "float", "double", "string")
 _LENGTH: Final = re.compile(r"(?:var)?char\((\d+)\)")
 _DECIMAL: Final = re.compile(r"decimal\((\d+),(\d+)\)")
-# Nested types for which `from_json` accepts approximate values (group `type`); skips names in backticks and fields.
+# Nested types for which `from_json` accepts approximate values (group `type`); field names are skipped.
 _LOSSY: Final = re.compile(r"`(?:[^`]|``)*`|(?P<type>\b(?:tinyint|date|decimal\((?P<p>\d+),(?P<s>\d+)\))(?!\w|:))")
 _TEXT_WITHIN: Final = re.compile(r"(?<!map<)\bstring\b(?!:)")
 
@@ -80,7 +81,7 @@ class ValueFormat:
     columns: tuple[SourceColumn, ...]
 
     def stages(self) -> Sequence[Sequence[str]]:
-        """Select items to add to the raw rows; a stage can use the columns of earlier stages."""
+        """The expressions that each stage adds to the raw rows; a stage can use the columns of earlier stages."""
         raise NotImplementedError
 
     def rows_sql(self, raw: str, extra: Sequence[str]) -> str:
@@ -136,10 +137,10 @@ class JsonMessages(ValueFormat):
             (f"cast(value as string) as {text}",),
             (f"from_json({text}, {self._exact_schema()}, {_OPTIONS}) as {_READ}",),
             (f"to_json({_READ}) as {_WRITTEN}",),
-            # Spaces do not matter: `from_json` keeps those within strings, and accepts them only between values.
+            # Compared without spaces: `from_json` keeps spaces within strings, and accepts others only between values.
             (f"coalesce({_WRITTEN} <> '{{}}' and {_unspaced(_WRITTEN)} = {_unspaced(text)}, false) as {_IS_EXACT}",),
             (f"case when not {_IS_EXACT} then {marked_sql(text)} end as {marked}",),
-            # An array of the message and `_END`; any other result means that it is not one JSON object.
+            # An array of the message and `_END`; any other result means that the message is not one JSON object.
             (f"from_json(concat('[', {marked}, ',{_END}]'), 'array<map<string,string>>', {_OPTIONS}) as {both}",),
             (f"case when size({both}) = 2 and map_contains_key({both}[1], 'end') then {both}[0] end as {fields}",),
             (*values, f"array_except(map_keys({fields}), {names}) as {unknown}"),
@@ -215,7 +216,7 @@ def problems_sql(columns: Sequence[SourceColumn]) -> str:
 
 def is_utf8_sql(text: str) -> str:
     """Whether a binary value that was cast to a string is valid UTF-8."""
-    # regexp_replace uses Java's strings, which have U+FFFD for invalid bytes; the pattern matches nothing.
+    # The pattern matches nothing, but regexp_replace converts to Java's strings, where invalid bytes become U+FFFD.
     return f"({text} = regexp_replace({text}, '(?!)', ''))"
 
 
@@ -289,7 +290,7 @@ def guessed_type_sql(marked: str) -> str:
 
 
 def _decimal_sql(marked: str, precision: int, scale: int) -> str:
-    """A decimal; NULL if the value has more digits than it can hold."""
+    """SQL for a decimal; NULL if its type cannot hold all digits of the value."""
     own = f"substr({marked}, 2)"
     value = f"try_cast({own} as decimal({precision},{scale}))"
     wide = f"try_cast({own} as decimal(38,{38 - precision + scale}))"
@@ -303,7 +304,7 @@ def _nested_sql(marked: str, column: SourceColumn, text: str) -> str:
     own = string_literal(f"{quoted(column.name)} {column.data_type}, {_CORRUPT} string")
     read = f"from_json({text}, {own}, {_OPTIONS_WITH_CORRUPT})"
     value = f"{read}.{quoted(column.name)}"
-    # A field that is not described, or occurs twice, is missing in the result.
+    # A field that is not described, or occurs twice, is missing in the result, so the numbers of fields differ.
     whole = [f"{read}.{_CORRUPT} is null", f"{_fields_sql(marked)} = {_fields_sql(f'to_json({value})')}"]
     if column.data_type.startswith("map<"):
         keys = f"map_keys({value})"

@@ -33,7 +33,7 @@ _DEFAULTS: Final = {"maxFileAge": "36500d"}
 # Options for rebuilding a CSV line from its values, for a dead letter.
 _CSV_WRITTEN: Final = ("sep", "delimiter", "quote", "escape", "nullValue", "emptyValue")
 _CSV_OPTIONS: Final = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": _CORRUPT, "enforceSchema": "false"}
-# Spark returns a URI, in which `+` is not a space.
+# Spark returns a URI, in which `+` is a plus sign; url_decode would turn it into a space.
 _PATH: Final = "url_decode(replace(_metadata.file_path, '+', '%2B'))"
 _RAW: Final = (
     "cast(null as binary) as key",
@@ -95,7 +95,7 @@ class FileInput(DescribedInput):
         pattern = self.value_format.open_quote() if isinstance(self.value_format, CsvLines) else ""
         if not pattern:
             return
-        # The names of few files: rows that cannot be parsed are rare.
+        # These are few files, because rows that cannot be parsed are rare.
         found = session.sql(f"select distinct _file from {raw} where {PROBLEM} is not null").collect()
         given = _by_lower_name(self.description.options)
         reader = session.read.options(**{name: given[name] for name in ("encoding", "linesep") if name in given})
@@ -121,7 +121,7 @@ class FileInput(DescribedInput):
         """Read all values as strings. If Spark parsed them, it would round some values and accept inexact ones."""
         names = [quoted(column.name) for column in self.description.columns]
         schema = ", ".join(f"{name} string" for name in (*names, _CORRUPT))
-        # The described columns could have the names of raw columns.
+        # Renamed, because the described columns could have the same names as the raw columns.
         values = (f"concat('s', {name}) as {messages.value_column(i)}" for i, name in enumerate(names))
         return self._load(session, CSV, schema).selectExpr(*_RAW, _CORRUPT, *values)
 
@@ -173,7 +173,7 @@ class FileInput(DescribedInput):
         self._check_subfolders(files, path, jvm.org.apache.hadoop.fs.Path, where)
 
     def _check_subfolders(self, files: Any, path: Any, path_class: Any, where: str) -> None:
-        """Refuse or warn about files in sub-folders that Spark does not read."""
+        """Warn about files in sub-folders, which Spark does not read; refuse them if later runs would fail."""
         # Spark reads partition folders (`dt=…`) if there is nothing else. With files beside them, later runs fail.
         if self._is_on("recursivefilelookup"):
             return
@@ -241,7 +241,7 @@ class CsvLines(ValueFormat):
         return f"^(?:{value}{sep}){{{len(self.columns) - 1}}}{quote}{within}$"
 
     def _other_escape(self, marked: Sequence[str]) -> str:
-        """A CASE branch for quotes that are not escaped by the option `escape`: Spark keeps such a value unchanged."""
+        """A CASE branch for quotes not escaped as the option `escape` says: Spark keeps values with them unchanged."""
         quote, escape = self._writer_options.get("quote", '"'), self._writer_options.get("escape", "")
         if not quote or not escape:
             return ""

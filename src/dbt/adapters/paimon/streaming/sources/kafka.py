@@ -44,8 +44,8 @@ class KafkaInput(DescribedInput):
 
     Attributes:
         options: Spark's options, including those of the profile.
-        topic_ids: the topics' ids when the stream was opened; a different id means that a topic was recreated. Empty if
-            the broker does not have ids (before Kafka 2.8), and with failOnDataLoss=false.
+        topic_ids: the topics' ids when the stream was opened; a different id means that a topic was recreated. Empty
+            with failOnDataLoss=false, or if the broker has no ids (before Kafka 2.8).
     """
 
     options: Mapping[str, str] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class KafkaInput(DescribedInput):
 
     @property
     def identity(self) -> dict[str, str]:
-        """See `Input`; without the brokers, whose addresses may change."""
+        """See `Input`; the brokers are left out, because their addresses may change."""
         found = {"source": self.description.label, "kafka": self.description.location}
         return found | ({checkpoints.TOPIC_IDS: self.topic_ids} if self.topic_ids else {})
 
@@ -113,7 +113,7 @@ class KafkaInput(DescribedInput):
         return next(values, "").lower() == "false"
 
     def _topic_ids(self, session: SparkSession) -> str:
-        """The ids of the topics, as `topic=id`, or empty without ids; raises DbtRuntimeError if a topic is missing."""
+        """The topics' ids as `topic=id`, or '' if they have no ids; raises DbtRuntimeError if a topic is missing."""
         self._check_jars(session)
         jvm = cast("Any", session._jvm)
         conf, topics, admin = jvm.java.util.HashMap(), jvm.java.util.ArrayList(), None

@@ -55,7 +55,7 @@ def _refuse_arguments_of_tables(call: StreamCall, description: Description) -> N
             if description.using == KAFKA
             else "All files are read; move away the ones to skip"
         )
-        raise DbtRuntimeError(f"{where} and has no scan_mode. {remedy}.")
+        raise DbtRuntimeError(f"{where} and does not support scan_mode. {remedy}.")
     if call.watermark is not None:
         raise DbtRuntimeError(
             f"{where}, and only Paimon tables keep the rows of open windows. Write its messages into a table with a "

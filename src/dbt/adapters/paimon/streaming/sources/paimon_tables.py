@@ -2,8 +2,8 @@
 
 Paimon's own streaming source is not used [ran, 0.9.0]: it stops for good, silently, at the first commit that adds no
 file (a DELETE; a compaction without changelog), skips INSERT OVERWRITE, repeats rows that an UPDATE or a DELETE moved
-to a new file, and starts over if its start is not fixed. So Structured Streaming reads ranges of table snapshots
-(see `ranges`), and a batch reads the rows of its range as `paimon_changes` does, which is exact for every table.
+to a new file, and starts over in the next run unless an option sets its start. So Structured Streaming reads ranges of
+table snapshots (see `ranges`), and a batch reads its range as `paimon_changes` does, which is exact for every table.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.capabilities import Versions
 
 CONSUMER: Final = "consumer-id"
-# In addition to the row kind: the table snapshot up to which the batch reads.
+# A column that is added with the row kind: the table snapshot up to which the batch reads.
 SNAPSHOT: Final = "_snapshot"
 # Spark's default is a week, relative to the newest file: one file dated in the future would hide all later ranges.
 MAX_FILE_AGE: Final = "36500d"
@@ -59,11 +59,11 @@ _REMEDY: Final = (
 class PaimonTableInput(Input):
     """A Paimon table: its existing rows, then its changes. A batch consists of whole commits.
 
-    Without `row_kind`, a model reads each new row and the new version of each changed row. A row that was deleted, or
-    replaced in a table without a primary key, ends the stream, since it cannot be expressed without a row kind.
+    Without `row_kind`, a model reads each new row and the new version of each changed row. If a row was deleted, or was
+    replaced in a table without a primary key, the stream fails: only a row kind can tell the model about that.
 
-    With `row_kind`, it reads changes: `+I` and `+U` with the current row, `-D` with a deleted row. It gets the last
-    change of each key since the last batch. A `+I` may be an update if the table's files do not distinguish them (see
+    With `row_kind`, a model reads changes: `+I` and `+U` with the current row, `-D` with a deleted row. A batch has
+    only the last change of each key. A `+I` may be an update if the table's files do not distinguish the two (see
     `paimon_changes`). Column `_snapshot` (bigint) is the table snapshot up to which the batch reads: it orders the
     changes of a key (sequence_field of `apply_changes`).
 
@@ -139,7 +139,7 @@ class PaimonTableInput(Input):
         return found
 
     def without_effects(self) -> PaimonTableInput:
-        """See `Input`; the consumer keeps what the old table's stream still has to read."""
+        """See `Input`: the consumer does not move forward, because the old table's stream may have to continue."""
         return replace(self, keeps_consumer=True)
 
     def placed(self, session: SparkSession, folder: str) -> PaimonTableInput:
@@ -197,11 +197,11 @@ class PaimonTableInput(Input):
             )
 
     def rows_of(self, batch: int, progress: Mapping[str, Any]) -> int:
-        """The number of rows in the commits of a batch; can be read once per batch."""
+        """The number of rows in the commits of a batch; only the first call for a batch returns it."""
         return self._rows.pop(batch, 0)
 
     def late_rows(self, batch: int) -> int:
-        """See `Input`; can be read once per batch."""
+        """See `Input`; only the first call for a batch returns the number."""
         return self._late.pop(batch, 0)
 
     def rows_sql(self, raw: str) -> str:
@@ -222,7 +222,7 @@ class PaimonTableInput(Input):
         read = ranges.joined(list(map(Range.of_row, session.sql(f"select * from {raw}").collect())))
         if read is not None:
             self._begin_batch(read)
-        # An empty range is the beginning of a stream; its table snapshot may have expired since.
+        # An empty range is the beginning of a stream. Its table snapshot may have expired since, and is not read.
         if read is None or read.start == read.end:
             return self._model_rows(reads.whole_sql(self.table, 0, self._output), self.table, False)
         commits = self._commits(session)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 SCHEMA: Final = "start bigint, start_commit string, end bigint, end_commit string"
 SUFFIX: Final = ".json"
-# Of the limits of Paimon's own source, only the row limit makes sense for batches of whole table snapshots.
+# Paimon's own source has more limits, but only the row limit makes sense for batches of whole table snapshots.
 MAX_ROWS: Final = "read.stream.maxRowsPerTrigger"
 MAX_SNAPSHOTS: Final = "maxSnapshotsPerTrigger"
 
@@ -35,7 +35,7 @@ class Range:
 
     @classmethod
     def of_row(cls, row: Any) -> Range:
-        """A range from its file, or from a row of SCHEMA."""
+        """A range from the content of its file, or from a row that has the columns of SCHEMA."""
         return cls(Position(row["start"], row["start_commit"]), Position(row["end"], row["end_commit"]))
 
     def commits_in(self, commits: Sequence[Commit]) -> list[Commit]:
@@ -72,7 +72,7 @@ class PlannedRanges:
     def first(self) -> Range | None:
         """The oldest range that is kept, or None."""
         for name in self._names():
-            # A batch that begins in the meantime removes the files of ended batches.
+            # The file may be gone: a batch that begins in the meantime removes the files of ended batches.
             if text := self._files.read(name):
                 return Range.of_row(json.loads(text))
         return None
@@ -87,7 +87,7 @@ class PlannedRanges:
         """Remove the ranges of ended batches, which end at or before the start of the current batch."""
         for name in self._names()[:-1]:
             planned = self._read(name)
-            # The current batch's own range may be empty, and so end at `start`.
+            # The range of the current batch may be empty; then it ends at `start`, too.
             if planned.end.snapshot > start.snapshot or planned.start.snapshot >= start.snapshot:
                 return
             self._files.delete_file(name)
@@ -125,7 +125,7 @@ def rows_written(commit: Commit, at: Mapping[int, Commit]) -> int:
 
 
 def joined(ranges: Sequence[Range]) -> Range | None:
-    """Combine consecutive ranges into one, or None."""
+    """Combine consecutive ranges into one; None if there are no ranges."""
     if not ranges:
         return None
     return Range(

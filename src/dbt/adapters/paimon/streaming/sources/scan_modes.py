@@ -66,7 +66,7 @@ class Beginning:
 
     @property
     def is_in_the_past(self) -> bool:
-        """Whether it begins with a past state of the table, which needs its own first batch."""
+        """Whether the stream begins with a past state of the table, which needs a first batch of its own."""
         return self.mode not in (ScanMode.FULL, ScanMode.LATEST)
 
     def first(self, commits: Sequence[Commit], earlier: int | None) -> Range:
@@ -126,7 +126,7 @@ def _mode(scan_mode: str | None, given: Sequence[str]) -> ScanMode:
         if SNAPSHOT_ID in given:
             return ScanMode.FROM_SNAPSHOT
         return ScanMode.FROM_TIMESTAMP if given else ScanMode.FULL
-    # Paimon's newer name of `full`.
+    # `latest-full` is Paimon's newer name for `full`.
     if scan_mode == "latest-full":
         return ScanMode.FULL
     try:

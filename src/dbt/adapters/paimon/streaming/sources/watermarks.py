@@ -33,7 +33,7 @@ _LOCAL: Final = "timestamp_ntz"
 
 @dataclass(frozen=True)
 class Mark:
-    """The windows after a batch; times are microseconds since 1970.
+    """Which windows are closed after a batch; times are microseconds since 1970.
 
     Attributes:
         latest: the newest time that has been read; None if no row had a time.
@@ -85,10 +85,10 @@ class Watermark:
         return f"{self.column}, windows of {self.window // _MICROSECONDS} seconds"
 
     def seen_sql(self, rows: str, before: Mark) -> str:
-        """One row: the newest time among the rows of a batch, in microseconds; the number of late rows."""
+        """The query for the newest time among a batch's rows, in microseconds, and the number of late rows."""
         column, newest = quoted(self.column), f"max({quoted(self.column)})"
         if self.data_type == _LOCAL:
-            # Read as UTC in any time zone of the session.
+            # Read as UTC, whatever the session's time zone.
             newest = f"cast(concat(cast({newest} as string), 'Z') as timestamp)"
         late = "0L" if before.closed is None else f"count_if({column} < {self._literal(before.closed)})"
         return f"select unix_micros({newest}), {late} from (\n{rows}\n)"
