@@ -285,7 +285,7 @@ class Changes:
     def must_rebuild(self, model: Node) -> bool:
         """Whether a model has to be rebuilt because unread changes are lost (on_expired='full').
 
-        Raises DbtRuntimeError if this run may not read all rows: it reads only the changes of another table, or
+        Raises DbtRuntimeError if this run might not read all rows: it reads only the changes of another table, or
         is_incremental() was true before the loss was found.
         """
         if not self._is_lost(model):
@@ -304,7 +304,7 @@ class Changes:
         return True
 
     def mark_promotion(self, unique_id: str, user: str) -> None:
-        """Mark a node's commits with a promotion's commit user, so that a killed promotion can tell what it wrote."""
+        """Mark a node's commits with a promotion's commit user, which shows what a killed promotion has written."""
         self._promotions[unique_id] = user
 
     def commit_conf(self, model: Node) -> dict[str, str]:
@@ -318,7 +318,7 @@ class Changes:
         return {COMMIT_USER_CONF: positions.mark(ends)}
 
     def published_conf(self, table: PaimonRelation, branch: PaimonRelation) -> dict[str, str]:
-        """The Spark setting that writes the positions in a branch's own commits into the commit that publishes it."""
+        """The Spark setting that copies the positions in a branch's own commits to the commit that publishes it."""
         known = {commit.user for commit in self._commits(table)}
         users = (commit.user for commit in reversed(self._commits(branch)) if commit.user not in known)
         found = next((marked for user in users if (marked := positions.marked(user))), None)
@@ -377,7 +377,7 @@ class Changes:
         return reading
 
     def changed_rows(self, what: str, source: Source, output: Output) -> tuple[str, bool]:
-        """The subquery of a source's rows that changed after its position, or ''; and whether all were added."""
+        """The subquery of a source's rows that changed after its position, or ''; and whether all are new rows."""
         source = replace(source, table=without_row_kind(source.table, output, what))
         if source.start == positions.NOTHING_READ:
             return self._subquery(what, source, output), True
@@ -426,7 +426,7 @@ class Changes:
             self._write(kept, moved)
 
     def keep_tags(self, model: Node) -> None:
-        """Before the commit of a model's rows: tag the table snapshots up to which it reads (keep=true)."""
+        """Before the commit of a model's rows: tag the table snapshots up to which the model reads (keep=true)."""
         reading = self._readings.get(model["unique_id"])
         for source, name, snapshot in reading.tags_to_keep() if reading else ():
             call_procedure(self._adapter, "create_tag", source, {"tag": name, "snapshot": snapshot})

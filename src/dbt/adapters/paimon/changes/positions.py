@@ -154,7 +154,7 @@ def is_in_history(at: Position, own: Sequence[Commit]) -> bool:
 
 
 def lost(position: Position, commits: Sequence[Commit], reader: str) -> str:
-    """Why a position of a table with these commits is no longer valid; '' if it is. `reader`: who has read up to it."""
+    """Why a position in a table with these commits is no longer valid, or ''; `reader`: who has read up to it."""
     if position == NOTHING_READ or any(Position.at(commit) == position for commit in commits):
         return ""
     if not commits or position.snapshot >= min(commit.snapshot for commit in commits):

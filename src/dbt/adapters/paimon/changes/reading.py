@@ -86,7 +86,10 @@ class Source:
     def lost(self) -> str:
         """Why the changes since the start of the range are lost, or ''."""
         if self.start is None:
-            return "it is unknown how far the model has read this table: its rows come from runs that read no changes."
+            return (
+                "it is unknown how far the model has read this table: the model's rows come from runs that did not "
+                "read the table's changes."
+            )
         return "" if self.start_tag else lost(self.start, self.commits, "the model")
 
     @property

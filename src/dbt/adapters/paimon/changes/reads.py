@@ -1,9 +1,9 @@
 """Chooses how to read the rows that changed between two table snapshots, and renders the SQL of each read mode.
 
 Paimon's own incremental read (`paimon_incremental_query`, including over `$audit_log`) is exact for some tables only.
-It omits INSERT OVERWRITE, returns rows that a sequence field or a merge engine rejected and partial aggregates, returns
-nothing for tables with deletion vectors, and returns the changelog of lookup and full-compaction late or twice [ran,
-0.9.0; tests/functional/changes/test_ways.py]. For all other tables, the two table snapshots are compared.
+It omits INSERT OVERWRITE, returns partial aggregates and rows that a sequence field or a merge engine rejected, returns
+nothing for tables with deletion vectors, and returns the changelog of the producers lookup and full-compaction late or
+twice [ran, 0.9.0; tests/functional/changes/test_ways.py]. For all other tables, the two table snapshots are compared.
 """
 
 from __future__ import annotations
@@ -131,13 +131,13 @@ def _files_show_changed_keys(table: SourceTable) -> bool:
         return False
     if table.option("merge-engine") == "first-row":
         return False
-    # A compaction removes expired rows.
+    # A compaction removes expired rows, which the files of appends do not show.
     if "record-level.expire-time" in table.options:
         return False
     # A key that moves to a different partition is deleted in one and inserted in the other, in no defined order.
     if not set(table.partition_by) <= set(table.primary_key):
         return False
-    # $audit_log adds a column of that name.
+    # $audit_log adds a column named `rowkind`.
     return all(name.lower() != "rowkind" for name, _ in table.columns)
 
 
@@ -193,7 +193,7 @@ def _keys_sql(table: SourceTable, start: int, end: int, output: Output, versions
     row = f"named_struct({', '.join(f'{string_literal(n)}, {quoted(n)}' for n, _ in table.columns)})"
     same = " and ".join(f"__now.{key} = __keys.{key}" for key in keys)
     columns = ",\n  ".join(f"if(__now.__dbt_there, __now.{name}, __keys.__dbt_row.{name}) as {name}" for name in names)
-    # Spark broadcasts the small side of a semi join, but not the outer side of an outer join.
+    # The semi join avoids a shuffle of the table: Spark broadcasts its small side, but not an outer join's outer side.
     return _subquery(
         f"""select {columns},
   if(__now.__dbt_there, '+U', '-D') as {quoted(output.row_kind)}{_snapshot(output, end)}
@@ -245,7 +245,7 @@ def _compare_by_key(table: SourceTable, then: str, now: str, end: int, output: O
     keys = ", ".join(quoted(name) for name in table.primary_key)
     same_key = " and ".join(f"__new.{quoted(k)} = __old.{quoted(k)}" for k in table.primary_key)
     new, old = "__new.__dbt_row", "__old.__dbt_row"
-    # Maps cannot be compared.
+    # Spark cannot compare maps, so rows with maps are compared as JSON.
     equal = f"to_json({new}) <=> to_json({old})" if _has_maps(table) else f"{new} <=> {old}"
     both = f"struct('+U' as kind, {new} as row)"
     if output.before:

@@ -17,7 +17,7 @@ def ready_folder(kind: Kind, folder: Path) -> None:
     """Store the current version in a folder that has none; several processes may do so concurrently.
 
     Raises:
-        NewerStateError: the folder is newer than this adapter; it is not changed.
+        NewerStateError: a newer adapter has written the folder; nothing was changed.
     """
     with suppress(FileNotFoundError, NotADirectoryError):
         refuse_newer(kind, (folder / FILE).read_text(encoding="utf-8", errors="replace"), str(folder))

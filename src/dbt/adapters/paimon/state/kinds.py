@@ -1,7 +1,7 @@
 """The kinds of state that the adapter stores, and the current format version of each.
 
-Raise a version only if an older adapter could misread what a newer one writes. State without a version was written by
-dbt-paimon 0.1.0 (commit 905dd9b), in the same formats as version 1.
+Increase a version only if an older adapter could misread what a newer one writes. State without a version was written
+by dbt-paimon 0.1.0 (commit 905dd9b), in the same formats as version 1.
 """
 
 from __future__ import annotations

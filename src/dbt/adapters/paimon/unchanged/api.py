@@ -144,7 +144,7 @@ class Unchanged:
         now = spark.table_version(planned.table)
         before = planned.before
         base = _NO_ROWS if before is None else before.position
-        # A table that did not exist before must still have no snapshot: nothing else has written it.
+        # A table that did not exist before must still have no snapshot: otherwise something else has written it.
         if now.position != base or now.head != (before.head if before else None) or base is None:
             return
         spark.commit_nothing(planned.table, planned.key.mark(base))

@@ -110,7 +110,7 @@ class Fingerprinter:
             raise CannotSkip(reason, always=True)
         inputs = dict(query.files)
         for name, stand in query.tables.items():
-            # A model that reads itself changes its own input with each write.
+            # A model that reads its own table changes it with each write, so the version before the run counts.
             at = before if before and name == table else stand
             if at.position is None:
                 raise CannotSkip(f"the last write of {name.shown} has expired")

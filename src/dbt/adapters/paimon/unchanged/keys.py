@@ -1,7 +1,7 @@
 """The key of a run, and the mark with which a commit stores it.
 
-A key has two hashes: of the node (query, config, versions, settings), and of its inputs (tables and files, before they
-were read). The key is part of the commit user:
+A key has two hashes: one of the node (query, config, versions, settings), and one of its inputs (tables and files,
+before they were read). The key is part of the commit user:
 
     dbtk-<node>.<inputs>_…                  a commit with the rows
     dbtk-<node>.<inputs>.<base>_…           an empty commit after a run without rows, which Paimon would not commit

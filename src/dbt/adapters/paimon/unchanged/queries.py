@@ -23,7 +23,7 @@ _KNOWN_PLANS: Final = frozenset(
     RepartitionByExpression ResolvedHint Sort SubqueryAlias Tail Union View Window WithCTE
     """.split()
 )
-# Expressions with changing or unknown results -> what the query calls.
+# Expressions with changing or unknown results -> the function that the query calls.
 _VOLATILE: Final[Mapping[str, str]] = {
     "CurrentDate": "current_date",
     "CurrentTimestamp": "current_timestamp",

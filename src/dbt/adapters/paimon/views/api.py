@@ -74,7 +74,7 @@ class Views:
     def ensure_schema(self, relation: PaimonRelation) -> None:
         """Create a view's schema, once per process, if views and tables are in different catalogs.
 
-        Skips a name that the view catalog rejects: creating a view reports it, and tables do not need the schema.
+        Skips a name that the view catalog rejects: `create_sql` reports it, and tables do not need the schema.
         """
         catalog, schema = self._adapter.view_catalog, relation.schema or ""
         if relation.database != self._adapter.credentials.database or catalog == relation.database:
@@ -93,7 +93,7 @@ class Views:
     def _drop_all(self, relation: PaimonRelation) -> None:
         """Drop the views of a schema that is about to be dropped, if views and tables are in different catalogs.
 
-        The view catalog may have other tables and views in a schema of this name, which stay.
+        Other tables and views that the view catalog has in a schema of this name are kept.
         """
         schema = relation.schema or ""
         if not self._directory.needed or relation.database != self._adapter.credentials.database or not schema:
@@ -128,7 +128,7 @@ class Views:
             raise
 
     def _names_in(self, catalog: str, schema: str) -> frozenset[str]:
-        """The views of the view catalog's schema in lower case, as Spark's catalog stores them."""
+        """The names of the views in a schema of the view catalog: in lower case, as Spark's catalog stores them."""
         try:
             return frozenset(row[1].lower() for row in self._adapter.query(f"show views in {quoted(catalog, schema)}"))
         except DbtRuntimeError as exc:

@@ -130,7 +130,7 @@ class Rows:
     # -- checks -----------------------------------------------------------------------------------------------------
 
     def reject_nan_keys(self, source: ModelQuery, spec: TableSpec, model: Mapping[str, Any]) -> ModelQuery:
-        """A model's rows; a NaN in a key or a sequence fails the statement (see `ordering_values`)."""
+        """A model's rows; a NaN in a key or a sequence makes the statement fail (see `ordering_values`)."""
         selected = ordering_values.select_list(source.columns, spec, model)
         return source if selected is None else source.selecting(selected)
 
@@ -142,7 +142,7 @@ class Rows:
         spec: TableSpec,
         applies: str = "",
     ) -> ModelQuery:
-        """A node's rows, cast to its table's types; an invalid row fails the statement (see `row_checks`).
+        """A node's rows, cast to its table's types; an invalid row makes the statement fail (see `row_checks`).
 
         Args:
             table_columns: the table's columns when the statement runs.
@@ -194,7 +194,7 @@ class Rows:
         """The model's incremental_predicates, with unqualified columns qualified by the table (see `predicates`)."""
         config = model["config"]
         wanted = predicates.as_list(config.get("predicates") or config.get("incremental_predicates"))
-        # A strategy of the project uses its own alias for the table.
+        # A custom strategy uses its own alias for the table.
         if not wanted or strategy not in strategies.STRATEGIES:
             return wanted
         return predicates.of_table(
@@ -214,7 +214,7 @@ class Rows:
     # -- microbatch -------------------------------------------------------------------------------------------------
 
     def of_batch(self, source: ModelQuery, strategy: str, model: Mapping[str, Any]) -> ModelQuery:
-        """A microbatch model's rows; a row outside the batch fails the statement (see `event_time.checked`).
+        """A microbatch model's rows; a row outside the batch makes the statement fail (see `event_time.checked`).
 
         Raises:
             CompilationError: event_time is not a column, or neither a date nor a timestamp.
@@ -259,7 +259,7 @@ class Rows:
 
     @while_parsing(lambda names, *_, **__: list(names))
     def spelled_names(self, names: Sequence[str], columns: Sequence[PaimonColumn]) -> list[str]:
-        """Spell names as the columns do; a name that is not a column is unchanged."""
+        """Spell names as in `columns`; a name that is not a column is unchanged."""
         if self._adapter.versions.case_sensitive:
             return list(names)
         return list(map(spelling.speller(column.name for column in columns), names))

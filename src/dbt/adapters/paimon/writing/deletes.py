@@ -105,7 +105,7 @@ class Deletes:
         return cast("PaimonRelation", target.incorporate(path={"identifier": name}, type="table"))
 
     def relations(self, target: PaimonRelation, other_than: str | None = None) -> list[PaimonRelation]:
-        """A table's existing tables of deletes, except that of the stream `other_than` ('': that of batch runs)."""
+        """A table's existing tables of deletes, except the one of the stream `other_than` ('': of batch runs)."""
         listed = self._adapter.list_relations(target.database, target.schema or "")
         beside = {each.identifier: each for each in listed if each.is_table}
         name = target.identifier or ""

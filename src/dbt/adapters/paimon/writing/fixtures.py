@@ -13,7 +13,7 @@ from dbt.adapters.paimon.sql.plain_values import INTEGERS, surely_fits
 from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.writing import seed_values
 
-# Strings that dbt's seed reader turns into NULL. A unit test reads the seed itself if its `given` has no rows.
+# Strings that dbt's seed reader turns into NULL. If a `given` names a seed and no rows, dbt reads the seed's file.
 _NULLS: Final = ("", "null")
 _MAX_DIGITS: Final = 20
 
@@ -48,7 +48,7 @@ def row_sql(
 
 
 def check_names(row: Mapping[str, Any], first: Mapping[str, Any], test: str) -> None:
-    """Refuse a row of `expect` whose columns differ from the first row's: dbt compares only these."""
+    """Refuse a row of `expect` whose columns differ from the first row's: dbt compares only the first row's."""
     names, wanted = ({str(name).lower() for name in each} for each in (row, first))
     if names != wanted:
         raise CompilationError(
@@ -58,7 +58,7 @@ def check_names(row: Mapping[str, Any], first: Mapping[str, Any], test: str) -> 
 
 
 def cell_sql(value: Any, data_type: str, where: str, check_values: bool = True) -> str:
-    """The SQL of one value. If values are checked, the statement fails if the type cannot hold it.
+    """The SQL of one value. If values are checked, the statement fails if the type cannot hold the value.
 
     A string may be longer than its `varchar(n)`: dbt compares it untruncated.
     """

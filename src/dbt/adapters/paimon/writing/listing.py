@@ -72,8 +72,8 @@ class Listing:
     def _finish_swaps(self, schema_relation: PaimonRelation, tables: list[str]) -> list[str]:
         """Finish the swaps of killed processes, before anything checks whether a table exists.
 
-        A process that is still running holds the table's lock, so this waits for it. A thread that already holds a
-        lock must not wait for a second one, and skips the table.
+        A process that is still running holds the table's lock, for which this thread waits. A thread that already holds
+        a lock must not wait for a second one, and skips the table.
         """
         if schema_relation.database not in self._adapter.credentials.paimon_catalogs:
             return tables

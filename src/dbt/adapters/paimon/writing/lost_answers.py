@@ -27,7 +27,7 @@ def require_commit(
     started_at: float,
     cause: Exception,
 ) -> None:
-    """Require that a statement has committed although its response was lost; reconnects this thread.
+    """Reconnect this thread after a response was lost, and check that its statement has committed.
 
     Args:
         user: the commit user of the statement; '' for a new table, to which nothing else writes.

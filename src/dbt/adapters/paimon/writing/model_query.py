@@ -24,7 +24,7 @@ _UNSTABLE: Final = re.compile(
 class ModelQuery:
     """SQL that can follow FROM or USING, and the columns that it returns.
 
-    A query is inlined in parentheses into the statement that reads it. This saves a temporary view for every model.
+    A query is put in parentheses into the statement that reads it, so a SQL model needs no temporary view.
     """
 
     text: str

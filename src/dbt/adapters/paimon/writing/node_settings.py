@@ -1,4 +1,4 @@
-"""Spark settings of a node (`spark_config`), set while it runs on its thread's own session."""
+"""Spark settings of a node (`spark_config`), set in its thread's own session while it runs."""
 
 from __future__ import annotations
 

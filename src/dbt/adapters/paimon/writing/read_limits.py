@@ -20,7 +20,7 @@ def scans(adapter: AdapterProtocol, sql: str) -> tuple[Scan, ...]:
 
 
 def problem(node: Mapping[str, Any], scans: Sequence[Scan]) -> str:
-    """Why a node's query may not run; '' if it may, or has no limit."""
+    """Why a node's query may not run; '' if it may run, or has no limit."""
     limit = safeguards.max_bytes_read(node["config"])
     total = sum(scan.bytes or 0 for scan in scans)
     if limit is None or total <= limit:

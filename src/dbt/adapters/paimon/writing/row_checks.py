@@ -5,8 +5,8 @@ A statement reads the rows to write through `checked_columns`. An invalid row ma
 - A NOT NULL column (key, partition of a primary-key table, contract) must be present and have a value. Paimon checks
   most cases itself, but MERGE, and any write to a table whose primary key leaves out a partition column, store NULL as
   0, '' or 1970-01-01 [ran, 0.9.0].
-- A value must have the column's type, or cast to it without loss (`sql.assignment`). A type that does not fit is
-  refused before the statement runs.
+- A value must have the column's type, or a type that is cast to it without loss (`sql.assignment`). A type that does
+  not fit is refused before the statement runs.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def destination(
     may_suggest_sync = (
         config.get("materialized") in ("incremental", "streaming")
         and config.get("on_schema_change") != "sync_all_columns"
-        # dbt does not allow both together.
+        # dbt does not allow sync_all_columns with an enforced contract.
         and not (config.get("contract") or {}).get("enforced")
     )
     return Destination(
@@ -100,7 +100,7 @@ def destination(
 def checked_columns(columns: Sequence[PaimonColumn], to: Destination) -> list[str]:
     """The SQL of a query's columns, cast to the table's types; an invalid row makes the statement fail.
 
-    A column that the table lacks is unchanged; a column that the query lacks is NULL in the table.
+    A column that the table lacks is selected unchanged; a column that the query lacks becomes NULL in the table.
 
     Raises:
         CompilationError: lists every column that is required but missing, or whose type does not fit, with remedies.

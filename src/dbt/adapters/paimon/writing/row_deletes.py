@@ -75,7 +75,7 @@ class RowDeletes:
         delete = Statement(f"delete from {table} where {condition}", _KIND, target=relation.parts)
         compact = procedures.statement("compact", relation.parts, {}, versions)
         if not finds_rows:
-            # A killed run may have left hidden rows.
+            # A run that was killed before it compacted the table may have left rows hidden.
             if way is DeleteMethod.DELETE_AND_COMPACT:
                 yield compact
         elif way is DeleteMethod.DELETE:
@@ -120,7 +120,7 @@ class RowDeletes:
         return script, conf
 
     def _existing(self, relation: PaimonRelation) -> ExistingTable | None:
-        """The Paimon table; None if the relation is missing or of another format, which Spark then reports."""
+        """The Paimon table; None if the relation is missing or has another format: Spark reports that later."""
         try:
             return self._tables.existing(relation)
         except DbtRuntimeError:
@@ -139,7 +139,7 @@ class RowDeletes:
     def _corrected(
         self, script: str, deletion: Deletion, relation: PaimonRelation, existing: ExistingTable, conf: dict[str, str]
     ) -> str:
-        """Correct the condition of a DELETE, and add the settings that it needs to `conf`."""
+        """Correct the condition of a DELETE, and put the settings that it needs into `conf`."""
         supports = self._adapter.versions.supports
         if deleting.way(existing.as_spec(), self._adapter.versions) is DeleteMethod.COMPACT_AND_DELETE:
             return deletions.with_condition(script, deletion, deletions.opaque)

@@ -1,8 +1,8 @@
 """Checks that the values of a seed's file fit their column's type without loss.
 
-Spark's casts lose data: `2024` as a date is the first day of that year, `12:00` is a time today, 16777217 as a `float`
-is 16777216, and 1e999 is infinity. A fraction without an exact binary form (0.1) is allowed, because it is displayed as
-in the file. So is a time of day in a `date` column: dbt's own tests have such seeds.
+Spark's casts lose data: `2024` as a date is the first day of that year, `12:00` as a timestamp is a time today,
+16777217 as a `float` is 16777216, and 1e999 is infinity. A fraction without an exact binary form (0.1) is allowed,
+because it is displayed as in the file. A time of day in a `date` column is also allowed: dbt's own tests have it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Loads seeds with one typed statement: values are passed to Spark as parameters, never inserted into SQL.
 
 The rows are sent as JSON documents, which Spark's JVM reads without a Python worker. A worker needs a matching Python
-version, and takes longer to start than most seeds to load.
+version, and takes longer to start than most seeds take to load.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class SeedColumn:
 
 
 def path_of(model: Mapping[str, Any], config: Any) -> Path:
-    """The file of a seed, found as dbt does: in the project or a package, otherwise under the manifest's path."""
+    """The file of a seed, found as dbt finds it: in the project or a package, otherwise under its `root_path`."""
     root = Path(config.project_root)
     if model["package_name"] != config.project_name:
         root = root / config.packages_install_path / model["package_name"]
@@ -67,13 +67,13 @@ def path_of(model: Mapping[str, Any], config: Any) -> Path:
 def load(path: Path, model: Mapping[str, Any], loses: Warn | None = None) -> agate.Table:
     """Read a seed's file as dbt does, except that the columns in `column_types` are read as strings.
 
-    The names are case-insensitive. dbt would read 007 as 7 if the name differs in case.
+    These names are case-insensitive. With a name in a different case, dbt itself would read 007 as 7.
 
     Args:
-        loses: called for times that dbt truncates to microseconds; if None, these are refused.
+        loses: called for timestamps that dbt truncates to microseconds; if None, these are refused.
 
     Raises:
-        CompilationError: the file is malformed, or has a time that dbt truncates.
+        CompilationError: the file is malformed, or has a timestamp that dbt truncates.
     """
     import agate
     from dbt_common.clients import agate_helper
@@ -103,7 +103,7 @@ def _refuse_or_warn(fault: str, warn: Warn | None) -> None:
 
 
 def _truncated_times(path: Path, times: Sequence[int], model: Mapping[str, Any]) -> Iterable[str]:
-    """A message about the first time that dbt truncates to microseconds, for each column."""
+    """For each column, a message about its first timestamp that dbt truncates to microseconds."""
     left = set(times)
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.reader(file, delimiter=model["config"].get("delimiter", ","))
@@ -121,13 +121,13 @@ def _truncated_times(path: Path, times: Sequence[int], model: Mapping[str, Any])
 
 
 def check_file(path: Path, model: Mapping[str, Any]) -> None:
-    """Refuse a malformed file, and warn about lines with fewer values than the header, which dbt fills with NULL.
+    """Refuse a malformed file, and warn about lines with too few values, for which dbt adds NULLs at the end.
 
     dbt's own error about long lines names neither line nor column. A blank line is allowed: it is a row of NULLs,
     the only way to write a NULL in a file with one column.
 
     Raises:
-        CompilationError: the file is malformed; with line and column.
+        CompilationError: the file is malformed; the message names line and column.
     """
     where = _where(model)
     delimiter = model["config"].get("delimiter", ",")
@@ -202,7 +202,7 @@ def _overridden_names(model: Mapping[str, Any]) -> set[str]:
 
 
 def _refuse_other_delimiters(names: Sequence[str], model: Mapping[str, Any]) -> None:
-    # With other adapters such a name fails unless it is quoted. This adapter always quotes, so it checks here.
+    # With other adapters a name with a delimiter fails unless it is quoted. This adapter always quotes, so it checks.
     for name in names:
         if _OTHER_DELIMITERS.search(name):
             raise DbtRuntimeError(
@@ -226,7 +226,7 @@ def stage(
     `loses` is called for values that Spark's casts would change; if None, these are refused.
 
     Raises:
-        DbtRuntimeError: a value does not fit its column's type; with file, column and value.
+        DbtRuntimeError: a value does not fit its column's type; the message names file, column and value.
     """
     columns = seed_columns(table, model, convert_type)
     for fault in _inexact_doubles(table, columns, model):
@@ -273,7 +273,7 @@ def _json_value(value: Any, column: SeedColumn, model: Mapping[str, Any]) -> Any
 
 
 def _inexact_doubles(table: agate.Table, columns: Sequence[SeedColumn], model: Mapping[str, Any]) -> Iterable[str]:
-    """A message about the first number that a double would change, for each column."""
+    """For each column, a message about its first number that a double would change."""
     for place, column in enumerate(columns):
         if column.carried != "double":
             continue

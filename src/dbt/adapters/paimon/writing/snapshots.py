@@ -26,7 +26,7 @@ _TIMES: Final = ("dbt_valid_from", "dbt_valid_to", "dbt_updated_at")
 
 
 def spelled_rows(source: ModelQuery, columns: Iterable[str]) -> ModelQuery:
-    """Spell the column names of a query as `columns`; any others are unchanged."""
+    """Spell the column names of a query as in `columns`; a name that is not there is unchanged."""
     spell = speller(columns)
     renamed = tuple(replace(column, column=spell(column.name)) for column in source.columns)
     if renamed == source.columns:
@@ -53,7 +53,7 @@ def with_fields_of_table(source: ModelQuery, columns: Iterable[ExistingColumn]) 
 
 
 def _with_casts(source: ModelQuery, casts: Mapping[str, tuple[str, str]]) -> ModelQuery:
-    """A query with other types and values in some columns: name -> (Spark type, SQL)."""
+    """A query with different types and values in some columns; `casts`: name -> (Spark type, SQL)."""
     if not casts:
         return source
     selected, columns = [], []
@@ -125,7 +125,7 @@ def helper_columns(unique_key: str | Sequence[str]) -> list[str]:
 
 
 def keys_sql(source: ModelQuery, config: Mapping[str, Any]) -> str:
-    """A query for one invalid key: its number of rows, its columns, its number of rows without a time.
+    """A query for one invalid key: the number of its rows, its columns, and the number of rows without `updated_at`.
 
     Finds a key with several rows or else, under `strategy: timestamp`, one with a row without `updated_at`.
     """
@@ -138,7 +138,7 @@ def keys_sql(source: ModelQuery, config: Mapping[str, Any]) -> str:
 
 
 def key_warning(model: Mapping[str, Any], found: Sequence[Any]) -> str:
-    """The warning about a key that `keys_sql` found, with a row without `updated_at`.
+    """The warning about a key that `keys_sql` found because a row has no `updated_at`.
 
     Raises:
         CompilationError: the key has several rows.
@@ -200,7 +200,7 @@ def _meta_columns(model: Mapping[str, Any], names: Iterable[str]) -> list[str]:
 
 
 def timed_by_versions(source: ModelQuery, versions: Iterable[PaimonColumn], model: Mapping[str, Any]) -> ModelQuery:
-    """Give dbt's timestamps in a snapshot's staged rows their types in `versions` (`build_snapshot_table`).
+    """Give dbt's timestamps in a snapshot's staged rows their types from `versions` (`build_snapshot_table`).
 
     With `hard_deletes` the staged columns also hold the time of the run, in a type that fits both. Only that time is
     truncated to the table's precision.

@@ -51,8 +51,8 @@ def leftovers(target: str, tables: Iterable[str], now: float, alone: bool) -> li
     """The leftovers of killed runs: staging tables, and the backup if the table itself exists.
 
     Args:
-        alone: whether no other run can be writing the table. If not, staging tables less than a day old may belong to
-            another run, and are kept.
+        alone: whether this is the only run that can be writing the table. Otherwise, staging tables less than a day old
+            may belong to another run, and are kept.
     """
     names = set(tables)
     found = []

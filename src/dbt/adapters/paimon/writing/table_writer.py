@@ -47,7 +47,7 @@ class _UnfinishedTables(threading.local):
 
 
 class TableWriter:
-    """Builds tables, holding their locks."""
+    """Builds and writes tables while holding their locks."""
 
     def __init__(self, adapter: AdapterProtocol) -> None:
         self._adapter = adapter
@@ -119,7 +119,7 @@ class TableWriter:
             return None
 
     def _catalog_here(self, relation: PaimonRelation) -> SparkCatalog | None:
-        """A relation's catalog; None over a server, whose local paths may be on another machine."""
+        """A relation's catalog; None with a server, whose local paths may be on another machine."""
         credentials = self._adapter.credentials
         return None if credentials.is_remote else credentials.catalog_of(relation.database or "")
 
@@ -204,7 +204,7 @@ class TableWriter:
         return catalog is not None and writers.renames_by_copying(catalog)
 
     def begins(self, relation: PaimonRelation) -> None:
-        """Register a table that is about to be built, so that it is dropped if its node fails before it is complete."""
+        """Register a table that is about to be built: if it is still incomplete when its node ends, it is dropped."""
         self._unfinished.tables.append(relation)
 
     def ends(self, relation: PaimonRelation) -> None:
@@ -221,8 +221,8 @@ class TableWriter:
     def swap(self, staging: PaimonRelation, target: PaimonRelation) -> None:
         """Give a complete staged table the name of the table that it replaces, and drop the old one.
 
-        Atomic if the catalog allows it. Otherwise this takes two renames, and no table has the name in between: a run
-        that is killed there leaves two complete tables, and the next run finishes the swap.
+        Atomic if the catalog allows it. Otherwise this takes two renames. A run that is killed between them leaves two
+        complete tables, neither with the name, and the next run finishes the swap.
         """
         if self._exchange(staging, target):
             self._adapter.drop_relation(staging)
@@ -289,7 +289,7 @@ class TableWriter:
         grows_by_inserts: bool = False,
         adds_rows: bool = True,
     ) -> StatementResult:
-        """Run a statement that writes; if the connection is lost, require its commit."""
+        """Run a statement that writes; if the connection is lost, check that the statement has committed."""
         began, table = time.time(), None
         try:
             _, table = self._adapter.connections.execute(statement)
