@@ -39,5 +39,5 @@ def deprecate(what: str, instead: str) -> None:
 
 def warn(text: str) -> None:
     """Send a warning; with --warn-error it raises EventCompilationError."""
-    # dbt formats its text only if there are arguments.
+    # As an argument, the text may contain braces: dbt formats only `base_msg`.
     warn_or_error(types.AdapterEventWarning(name="Paimon", base_msg="{}", args=[text]))

@@ -1,6 +1,6 @@
 """SQL of other dialects that Spark rejects, and how to write it in Spark SQL.
 
-tests/functional/dialects runs a query for every entry: it fails on Spark 3.5, and the error contains the remedy.
+For every entry, tests/functional/dialects runs a query that fails on Spark 3.5, and checks the error for the remedy.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ HINTS: Final[tuple[DialectHint, ...]] = (
     _syntax_hint("for ASOF JOIN join on <= and keep the last row with row_number()", after=r"asof\b"),
     _syntax_hint("for {…} use named_struct('a', 1), or map('a', 1)", after=r"\{"),
     _syntax_hint(_EXTRA_COMMA, before=r",\s*$", after=","),
-    # Spark takes FROM for a column, and the table for its alias.
+    # After a comma, Spark takes FROM for a column, and the first part of the table's name for the column's alias.
     _syntax_hint(_COMMA_BEFORE_FROM, before=r",\s*from\s+`[^`]+`$", after=r"\."),
     _column_hint(_COMMA_BEFORE_FROM, after=r"\w+,\s*from\b"),
     _column_hint(

@@ -1,8 +1,8 @@
-"""Maps an offset in compiled SQL to its Jinja source, without rendering again, because macros run queries.
+"""Maps an offset in compiled SQL to its Jinja source without rendering it again, because its macros may run queries.
 
 The template becomes an automaton: literal text matches itself, an expression matches any text, a loop repeats, a
 condition branches. The cheapest path that matches the rendered text determines the source of each character; only
-characters of expressions have a cost.
+characters that no literal matches have a cost.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from jinja2 import Environment
 
 # The maximum number of search steps, which take a few seconds.
 _MOST_STEPS: Final = 2_000_000
-# The minimum number of literal characters in a template, to search for it in a longer text.
+# A template with fewer literal characters is not searched for in a longer text, where it may match by chance.
 _LEAST_LITERAL: Final = 8
 # The cost of a character from an expression, and of one outside the template's output.
 _OUTPUT: Final = 2
 _AROUND: Final = 1
-# Text that is put before a query replaces the query's leading white space and `with`.
+# If dbt puts CTEs before a query, they replace the query's leading white space and `with`.
 _QUERY_START: Final = re.compile(r"\s*(?:with\b)?", re.IGNORECASE)
 
 
@@ -72,7 +72,7 @@ def origins(template: str, rendered: str, offset: int, within: bool = False) -> 
     Raises:
         jinja2.TemplateSyntaxError: the template is invalid.
     """
-    # If several paths are equally cheap, the order of the branches decides which one is found.
+    # If several paths are equally cheap, the order of the branches decides which one is found. So try both orders.
     paths = [_path(template, rendered, within, last_first) for last_first in (False, True)]
     found = dict.fromkeys(_origin(path, rendered, offset) for path in paths)
     return [origin for origin in found if origin is not None]
@@ -113,7 +113,7 @@ def _path(template: str, rendered: str, within: bool, last_first: bool) -> list[
 
 
 def _search(states: list[_State], text: str) -> dict[tuple[int, int], tuple[int, int]]:
-    """Each (position, state)'s predecessor on the cheapest path to it; empty after too many steps."""
+    """The predecessor of each (position, state) on the cheapest path to it; empty after too many steps."""
     ends = cache(lambda number: _ends_of_output(number, states, text))
     order = count()
     came: dict[tuple[int, int], tuple[int, int]] = {}
@@ -146,7 +146,7 @@ def _ends_of_output(number: int, states: list[_State], text: str) -> Sequence[in
         if state.cost:
             return range(len(text) + 1)
         if state.text:
-            # White space may be missing at the end.
+            # White space may be missing at the end of the rendered text.
             wanted = re.escape(state.text.rstrip() or state.text)
             ends.update(found.start() for found in re.finditer(f"(?={wanted})", text))
         else:
@@ -224,7 +224,7 @@ class _Automaton:
         self.states[end].then.append(hub)
         if kind != "else":
             return hub
-        # Rendered only if the loop has no iteration.
+        # Jinja renders the else branch only if the loop has no iterations.
         join = self._add(self._read(hub, "endfor")[0], _State())
         self.states[hub].then.append(join)
         return join
@@ -246,7 +246,7 @@ def _tags(template: str) -> Iterator[_Tag]:
     """The tokens of a template, without tags such as `{% set a = 1 %}`."""
     position = begin = 0
     words: list[tuple[str, str]] = []
-    # dbt's environment has Jinja's own delimiters.
+    # This lexer can read dbt's templates, because dbt uses Jinja's default delimiters.
     for _, kind, value in Environment(autoescape=True).lexer.tokeniter(template, None):
         # White space that a tag strips is not in any token.
         start = template.index(value, position)

@@ -21,7 +21,7 @@ _CONDITION = re.compile(r"^\[[A-Z_]+(?:\.[A-Z_]+)*\] .+$", re.MULTILINE)
 _POSITION = re.compile(
     r"\(line (?P<a>\d+), pos \d+\)|; line (?P<b>\d+) pos \d+|== SQL ?\(line (?P<c>\d+), position \d+\) =="
 )
-# The last part of a path that Spark does not find; the error has no position in the statement.
+# The last part of a path that Spark cannot find. It locates the line, because this error has no position.
 _NO_PATH: Final = re.compile(r"\[PATH_NOT_FOUND\] Path does not exist: \S*/([^/\s]+?)\.?(?=\s|$)")
 _TABLE = re.compile(
     r"\b(?:from|join|into|overwrite|table|using|update)\s+(?P<name>`(?:[^`]|``)+`(?:\.`(?:[^`]|``)+`)*)", re.IGNORECASE
@@ -47,13 +47,13 @@ _UNKNOWN_FUNCTION: Final = (
     "Spark SQL has no function of this name. Correct the name, or choose a function from "
     "https://spark.apache.org/docs/latest/api/sql/."
 )
-# FileUtils: a file being read no longer exists. (A commit conflict has its own message.)
+# Paimon's FileUtils says this if a file being read no longer exists. (A commit conflict has its own message.)
 EXPIRED: Final = "snapshot expires too fast"
 
 
 @dataclass(frozen=True)
 class Remedy:
-    """A known failure: `pattern` is a pattern to find in the error's text, `advice` is appended to the message.
+    """A known failure: `pattern` is searched for in the error's text, and `advice` is appended to the message.
 
     In the advice, `{0}` is the matched text, and `{tables}` the tables in the statement.
     """
@@ -103,7 +103,7 @@ REMEDIES: tuple[Remedy, ...] = (
         "model again: if only the compaction of an INSERT failed, its rows are committed.",
     ),
     Remedy(
-        # CompactProcedure of 0.9: the cast of a literal is not folded.
+        # CompactProcedure of 0.9 cannot evaluate the cast of a literal.
         r"cannot translate expression to source filter",
         "The partition condition must compare each column with a literal of its type: '2024-01-31' in quotes for a "
         "string, DATE '2024-01-31' for a date, 7L for a bigint. The macro `compact` quotes the values for you, in "
@@ -129,7 +129,7 @@ REMEDIES: tuple[Remedy, ...] = (
         "jar among Spark's own jars.",
     ),
     Remedy(
-        # From the metastore's process, which creates the folders of databases and tables (Warehouse.mkdirs).
+        # Raised in the metastore's process, which creates the folders of databases and tables (Warehouse.mkdirs).
         r"MetaException\(message:Got exception: \S+ No FileSystem for scheme",
         "The Hive metastore has no Hadoop file system for the warehouse: set `location-in-properties: true` under "
         "catalog_options in the profile, so that Paimon stores table locations itself; or give the metastore "
@@ -197,7 +197,7 @@ REMEDIES: tuple[Remedy, ...] = (
         "the database is running.",
     ),
     Remedy(
-        # HiveCatalogLock; the metastore's log says why.
+        # Raised by HiveCatalogLock; the reason is in the metastore's log.
         r"Internal error processing lock",
         "The Hive metastore cannot lock tables, usually because its database has no lock tables: create them with "
         "Hive's `schematool -initSchema` (or -upgradeSchema), or set lock.enabled to false under `catalog_options` in "
@@ -250,7 +250,7 @@ REMEDIES: tuple[Remedy, ...] = (
         "together with another predicate: give the model a plain column for it.",
     ),
     Remedy(
-        # FileIO.mkdirs of a partition; HadoopFileIO does not give the reason.
+        # FileIO.mkdirs fails for a partition's folder; HadoopFileIO does not give the reason.
         r"Mkdirs failed to create \S*/[^/=\s]+=|File name too long",
         "A partition's folder is named after its value, and file systems limit names to 255 bytes: partition by a "
         "shorter value, such as a hash.",

@@ -27,10 +27,10 @@ def normalized(text: str) -> str:
 
 @dataclass(frozen=True)
 class Source:
-    """A text of the project (a node or a hook) and its compiled form.
+    """The source code of a node or a hook, and its compiled form.
 
     Args:
-        raw: the text with Jinja; '' for a node without its own text, such as a generic test.
+        raw: the code with Jinja; '' for a node without code of its own, such as a generic test.
         sent: the compiled text with the CTEs of its ephemeral models, or ''.
         first_line, indent: the line and column in the file where `raw` begins.
         compiled_path: the path of the compiled file, or ''.
@@ -49,11 +49,11 @@ class Source:
 
 
 def source_in(path: str, file: str, raw: str, **other: Any) -> Source:
-    """The source of a text within a file: dbt strips files, and a snapshot may be only a block of its file."""
+    """Locate `raw` in its file, which may contain more: dbt strips files, and a snapshot may be only one block."""
     file, raw = normalized(file), normalized(raw)
     if not file:
         return Source(path, raw, **other)
-    # Not found, or found twice: the first line would be a guess.
+    # If `raw` is not found, or is found twice, its first line would be a guess.
     if not raw or file.count(raw) != 1:
         return Source(path, "", **other)
     start = file.index(raw)
@@ -62,9 +62,9 @@ def source_in(path: str, file: str, raw: str, **other: Any) -> Source:
 
 
 def spot(place: Place, statement: str, sources: Sequence[Source]) -> SourceLocation | None:
-    """The line of the file for a place in a statement, else of the compiled file; None if neither is certain.
+    """The line of a place in a statement: in the project's file, or else in the compiled file; None if uncertain.
 
-    `sources` start with the ephemeral models, because the others contain them.
+    `sources` must begin with the ephemeral models, because the compiled SQL of the other sources contains theirs.
     """
     is_compiled_sent = False
     for source in sources:
@@ -103,7 +103,7 @@ def _inside(offset: int, statement: str, compiled: str) -> tuple[int | None, boo
 
 
 def _before_injection(source: Source, offset: int) -> int | None:
-    """The offset in the text without its ephemeral models; None for an offset inside of them."""
+    """The offset in the compiled text without the CTEs of ephemeral models; None for an offset inside these CTEs."""
     sent, compiled = source.sent, source.compiled
     more = len(sent) - len(compiled)
     if not sent or more <= 0:
@@ -115,7 +115,7 @@ def _before_injection(source: Source, offset: int) -> int | None:
 
 
 def _hook_spot(source: Source, statement: str, place: Place) -> SourceLocation | None:
-    """The place in a text that is sent on its own, after dbt's query comment."""
+    """The place in a hook, which is sent on its own after dbt's query comment."""
     begin = _COMMENT.match(statement)
     start = begin.end() if begin else 0
     if place.offset < start:

@@ -67,7 +67,7 @@ def found(error: str, statement: str) -> Place | None:
     if place := _in_context(error, statement):
         return place
     if "== SQL of " in error or _CONTEXT.search(error):
-        # The SQL of a view, or of a statement that made a data frame.
+        # The place is in the SQL of a view, or of the statement that made a data frame.
         return None
     offset = position_in(error, statement)
     if near := _NEAR.search(error):

@@ -16,7 +16,7 @@ _WORKER: Final = r'File "{path}", line (\d+)'
 
 
 def raised_at(exc: BaseException, path: str, file: str) -> SourceLocation | None:
-    """The last line of a model (compiled to `path`) in an exception's traceback, or None."""
+    """The last place in an exception's traceback that is in the model compiled to `path`, or None."""
     lines = file.split("\n")
     if isinstance(exc, SyntaxError) and exc.filename == path and exc.lineno:
         column = exc.offset - 1 if exc.offset else None
@@ -26,7 +26,7 @@ def raised_at(exc: BaseException, path: str, file: str) -> SourceLocation | None
 
 
 def _in_traceback(exc: BaseException, path: str, lines: list[str]) -> SourceLocation | None:
-    # dbt appends its own lines to the model, such as dbt.ref.
+    # Skip the lines that dbt appends to the model's own, such as the code of dbt.ref.
     frames: list[Any] = [
         frame
         for frame in traceback.extract_tb(exc.__traceback__)
@@ -35,7 +35,7 @@ def _in_traceback(exc: BaseException, path: str, lines: list[str]) -> SourceLoca
     if not frames:
         return None
     frame = frames[-1]
-    # Python 3.10 has no columns.
+    # In Python 3.10, tracebacks have no columns.
     start, end = getattr(frame, "colno", None), getattr(frame, "end_colno", None)
     if start is None or end is None or frame.end_lineno != frame.lineno:
         end = len(lines[frame.lineno - 1])

@@ -73,7 +73,7 @@ _redact_value: Final = lru_cache(maxsize=1024)(redact_text)
 
 
 def is_secret_option(name: str) -> bool:
-    """Whether a table option is secret, by its name; names of columns in it do not count."""
+    """Whether a table option is secret, by its name; column names in it do not count."""
     return is_secret(name) and not name.startswith(("fields.", "file-index."))
 
 
@@ -101,8 +101,8 @@ def blank(text: str, secrets: Iterable[str]) -> str:
 def tell_dbt(secrets: Iterable[str]) -> None:
     """Make dbt mask these secrets in its logs, errors and artifacts.
 
-    dbt masks the values of environment variables whose names begin with DBT_ENV_SECRET
-    (dbt_common.exceptions.base.env_secrets).
+    dbt masks the values of environment variables whose names begin with DBT_ENV_SECRET, so each secret becomes the
+    value of such a variable (dbt_common.exceptions.base.env_secrets).
     """
     for secret in secrets:
         known = {value for name, value in os.environ.items() if name.startswith(SECRET_ENV_PREFIX)}

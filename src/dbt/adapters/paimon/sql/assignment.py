@@ -49,12 +49,12 @@ _SIZED: Final = frozenset({"char", "varchar"})
 _TIMES: Final = frozenset({"timestamp", "timestamp_ntz"})
 
 
-# Makes SQL that fails, from the reason and an SQL expression that shows the value.
+# Takes a reason and an SQL expression that shows the value, and returns SQL that fails with both.
 Refuse = Callable[[str, str], str]
 
 
 def misfits(source: TypeTree, target: TypeTree, field: str = "", lossless: bool = True) -> list[str]:
-    """Why values of `source` do not fit a column of type `target`; `cast_sql` rejects single values.
+    """Why the type `source` does not fit a column of type `target`; `cast_sql` rejects single values that do not fit.
 
     `field` is the path within the column; '' for the column itself. Unless `lossless`, any cast of Spark is accepted
     for atomic types.
@@ -130,7 +130,7 @@ def _decimals_fit(source: Atom, target: Atom) -> bool:
 def can_alter_type(old: TypeTree, new: TypeTree) -> bool:
     """Whether ALTER may change a column from `old` to `new`.
 
-    Only atomic types, and only if Paimon casts existing values as Spark does and without loss.
+    True only for atomic types, and only if Paimon casts existing values as Spark does and without loss.
     """
     if not isinstance(old, Atom) or not isinstance(new, Atom):
         return False

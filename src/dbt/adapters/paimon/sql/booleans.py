@@ -1,4 +1,4 @@
-"""The arguments of macros and procedures that are true or false."""
+"""Boolean arguments of macros and procedures."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 
 def boolean(value: object) -> bool:
-    """The boolean that an argument means, given as such or as text; raises ValueError for any other value."""
+    """Parse an argument: a boolean, or the string 'true' or 'false'; raises ValueError for any other value."""
     text = str(value).lower()
     if not isinstance(value, (bool, str)) or text not in ("true", "false"):
         raise ValueError("must be true or false.")
@@ -14,7 +14,7 @@ def boolean(value: object) -> bool:
 
 
 def argument(operation: str, name: str, value: object) -> bool:
-    """The boolean that an operation's argument means; raises DbtRuntimeError for any other value."""
+    """Parse an operation's argument (see `boolean`); raises DbtRuntimeError for any other value."""
     try:
         return boolean(value)
     except ValueError as fault:

@@ -63,7 +63,7 @@ def seconds_between(earlier: str, later: str) -> str:
 
 
 def epoch_millis(utc_clock: str) -> str:
-    """Milliseconds since the epoch of a TIMESTAMP_NTZ in UTC."""
+    """A TIMESTAMP_NTZ in UTC as milliseconds since the epoch."""
     return f"cast(unix_timestamp({utc_clock}) * 1000 + extract(second from {utc_clock}) * 1000 % 1000 as bigint)"
 
 

@@ -109,5 +109,5 @@ def is_whole(described: str) -> bool:
 
 
 def typed_nulls(data_type: str) -> str:
-    """Replace `void` (the type of NULL) in a type by `string`, which ALTER can later change to any type."""
+    """Replace `void` (the type of NULL) in a type with `string`, which ALTER can later change to any type."""
     return _VOID.sub(lambda found: "string" if found["void"] else found[0], data_type)

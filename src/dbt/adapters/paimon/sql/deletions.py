@@ -46,8 +46,8 @@ def deletions(script: str) -> list[Deletion]:
 def strict(condition: str) -> str:
     """A condition that is never NULL: `condition and condition is true`. Paimon skips files by the first part.
 
-    A condition that begins with a blank keeps its position for Spark's errors. If Paimon would wrongly skip files with
-    NULLs, the condition becomes `opaque`.
+    A condition that begins with a blank keeps its position, so that Spark's errors still point to it. If Paimon would
+    wrongly skip files with NULLs, the condition becomes `opaque`.
     """
     if null_filters.may_lose_nulls(condition):
         return opaque(condition)
@@ -60,7 +60,7 @@ def opaque(condition: str) -> str:
 
 
 def with_condition(script: str, deletion: Deletion, change: Callable[[str], str]) -> str:
-    """A script with the condition of a DELETE changed."""
+    """A script in which `change` is applied to the condition of a DELETE."""
     if deletion.condition is None:
         return script
     start, end = deletion.condition

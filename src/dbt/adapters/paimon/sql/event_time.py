@@ -50,8 +50,8 @@ UNBOUNDED: Final = Window(None, None)
 def condition(column: str, window: Window, data_type: str = "") -> str:
     """SQL that is true for the rows in a window, and NULL for a NULL in the column.
 
-    Without a `data_type`, the SQL depends on `typeof`, which Spark evaluates while it plans; Spark pushes the condition
-    for that type down to the files.
+    Without a `data_type`, the SQL depends on `typeof`, which Spark evaluates while it plans. So Spark can push
+    the condition for that type down to the files.
 
     Raises:
         ValueError: the type is not a date or time type.
@@ -168,7 +168,7 @@ def _text(column: str, window: Window) -> str:
     fault = string_literal("event_time: not a date or time: '")
     remedy = string_literal("'. Write it as in 2024-01-31, 2024-01-31 12:00:00 or 2024-01-31 12:00:00+01:00.")
     readings = [f"try_cast(concat({text}, '{suffix}') as timestamp_ltz)" for suffix in _SUFFIXES]
-    # Spark would take a time without a date as today's.
+    # Spark would assume today's date for a time without a date.
     instant = (
         f"case when {column} is null then null "
         f"when {text} rlike '^[0-9]+-' then coalesce({', '.join(readings)}, "

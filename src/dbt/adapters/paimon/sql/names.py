@@ -11,17 +11,17 @@ from dbt.adapters.paimon.sql.staging_names import LONGEST_SUFFIX, base_table_nam
 from dbt.adapters.paimon.sql.views import REGISTRY_TABLE
 
 # A quote would end the string literal that contains the name. Paimon splits names at dots when it renames a table
-# [ran, 0.9.0]. The name is also a folder's, in which a slash would add a level and a colon would end a URI scheme.
+# [ran, 0.9.0]. A schema is also a folder: in its name, a slash would add a level, and a colon would end a URI scheme.
 _NOT_IN_SCHEMAS: Final = re.compile(r"""['"`./\\:\x00-\x1f]""")
 # A table is a folder, too; a `$` separates its name from that of a system table (Identifier.isSystemTable).
 _NOT_IN_TABLES: Final = re.compile(r"[/:$\x00]")
-# A tag is a file (TagManager.tagPath). With a colon in its name, the table's tags cannot be listed; delete_tag splits
-# its argument at commas [ran, 0.9.0].
+# A tag is a file (TagManager.tagPath). If a tag's name contains a colon, Paimon cannot list the table's tags. A comma
+# would split the argument of delete_tag [ran, 0.9.0].
 _NOT_IN_TAGS: Final = re.compile(r"[/:,\x00]")
 # A brace that does not start a quantifier such as `{2}` or `{2,5}`.
 _NON_QUANTIFIER_BRACE: Final = re.compile(r"(?<!\\)\{(?!\d+(?:,\d*)?\})")
 _TAG_PREFIX: Final = "tag-"
-# A branch is a folder (BranchManager.branchPath), and part of its table's name, which is split at `$`.
+# A branch is a folder (BranchManager.branchPath). Its name is also in table names such as `t$branch_b`, split at `$`.
 _NOT_IN_BRANCHES: Final = re.compile(r"[/:,$\x00]")
 _BRANCH_PREFIX: Final = "branch-"
 # In bytes: NAME_MAX of Linux, dfs.namenode.fs-limits.max-component-length of HDFS.
@@ -55,9 +55,9 @@ def schema_problem(schema: str) -> str:
 
 
 def pattern_problem(name: str) -> str:
-    """Why a name that a connector uses as a regular expression is not a valid one; '' if it is valid.
+    """Why a name is not a valid regular expression; '' if it is. Some connectors use a name as a regular expression.
 
-    Python's syntax matches Java's, except that Python reads a brace that starts no quantifier as a literal.
+    Python's syntax is the same as Java's, except that Python reads a brace that starts no quantifier as a literal.
     """
     try:
         re.compile(f"({name})")

@@ -23,7 +23,7 @@ class LostNulls:
 
 
 def may_lose_nulls(sql: str) -> bool:
-    """A cheap test whether a statement may have such a condition."""
+    """Whether a statement may have a condition that loses rows with NULL; a cheap test."""
     return _MAY_BE.search(sql) is not None
 
 
@@ -56,7 +56,7 @@ def _filters_out(node: Any) -> bool:
 
 
 def _of_value(node: Any) -> LostNulls | None:
-    """A comparison of a column with a constant; Spark pushes no others down to Paimon."""
+    """A comparison of a column with a constant; None for others, because Spark does not push them down to Paimon."""
     from sqlglot import expressions
 
     column, value = node.this, node.expression

@@ -27,7 +27,7 @@ class SortKey:
 def sort_keys(clause: str) -> tuple[SortKey, ...]:
     """The keys of `order by a, f(b, c) desc nulls last`, with or without the words ORDER BY.
 
-    By default NULLs are first if ascending and last if descending, as in Spark.
+    By default, NULLs come first in ascending order and last in descending order, as in Spark.
     """
     start = _START.match(clause)
     return tuple(_sort_key(item) for item in _items(clause[start.end() :] if start else clause))

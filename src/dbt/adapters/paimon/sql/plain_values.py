@@ -1,4 +1,4 @@
-"""Which strings are surely values of a type, written in full: for all others, only a cast by Spark can tell."""
+"""Recognizes strings that are certain to be values of a type; for all others, only a cast by Spark can tell."""
 
 from __future__ import annotations
 

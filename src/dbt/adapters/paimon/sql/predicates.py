@@ -1,7 +1,7 @@
 """Qualifies the columns in a config's predicates with the table's alias.
 
-The statement also reads the model's rows, which have the same columns, so a bare `id` would be ambiguous. Other
-adapters delete in a separate statement, which reads only the table, and projects write their predicates for that.
+The statement also reads the model's rows, which have the same columns, so a bare `id` would be ambiguous. Projects
+use bare names, because other adapters delete in a separate statement, which reads only the table.
 """
 
 from __future__ import annotations
@@ -67,13 +67,13 @@ def qualify(text: str, references: Iterable[Reference], columns: set[str]) -> st
 
 
 def by_spark(session: SparkSession, text: str) -> list[Reference]:
-    """The column names in an expression outside of subqueries, found with Spark's parser."""
+    """The column names in an expression, except in subqueries, found with Spark's parser."""
     parser = session._jsparkSession.sessionState().sqlParser()
     return list(_walk(parser.parseExpression(text), frozenset()))
 
 
 def by_sqlglot(text: str) -> list[Reference]:
-    """The column names in an expression outside of subqueries, found with sqlglot; for Spark on a server."""
+    """The column names in an expression, except in subqueries, found with sqlglot; for Spark on a server."""
     import sqlglot
     from sqlglot import expressions
 

@@ -369,7 +369,7 @@ PROCEDURES: Final[Mapping[str, Procedure]] = {
         needs=Capability.EXPIRE_PARTITIONS,
         check=_check_expire_partitions,
     ),
-    # Only the procedure call. Module `maintenance.rescale` does the rest of a rescale.
+    # This is only the procedure call; `maintenance.rescale` does the rest of a rescale.
     "rescale": Procedure(
         {
             "bucket_num": Parameter("whole number", _positive),

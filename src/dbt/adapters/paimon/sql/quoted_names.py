@@ -64,7 +64,7 @@ def as_columns(sql: str, names: Iterable[QuotedName]) -> str:
 
 
 def warning(node: str, names: Sequence[QuotedName]) -> str:
-    """Warns that a node's strings in double quotes are not columns, with the remedy."""
+    """The warning that a node's strings in double quotes are not columns, with the remedy."""
     strings = ", ".join(f'"{name.name}"' for name in names)
     return (
         f"{node}: {strings}: a constant string, not the column of that name, because in Spark double quotes make a "

@@ -1,4 +1,4 @@
-"""A statement, and what the handle that runs it needs to know about it."""
+"""A statement, with what a connection's handle must know about it to run it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SORTED_COMPACTION: Final = "sorted compaction"
 
 NO_SETTINGS: Final[Mapping[str, str]] = {}
 # Spark stores the SQL of `CACHE TABLE … AS`, and analyzes it again for each statement that reads the view. `rand()`,
-# `uuid()` and samples then get a different seed, so that the plan is not the cached one, and the query runs again
+# `uuid()` and samples then get a different seed, so the plan is not the cached one, and the query runs again
 # [ran, 3.5.7]. With this setting Spark stores the plan.
 KEEPS_PLANS: Final = {"spark.sql.legacy.storeAnalyzedPlanForView": "true"}
 
@@ -27,7 +27,7 @@ class Statement:
             `create view`, or a constant of this module; '' if unknown or irrelevant.
         conf: Spark settings for this statement only.
         repeat: whether it may run again if another writer committed first.
-        target: the parts of the name of the table that it changes; empty if unknown.
+        target: the changed table's name, split into its parts; empty if unknown.
         writes_rows: whether `sql` is a query whose rows are written into the target (see `spark.row_writer`).
     """
 

@@ -117,13 +117,13 @@ def is_empty(script: str) -> bool:
 
 
 def takes_the_rest(script: str) -> bool:
-    """Whether a script's last statement ends in free text, which would include a comment."""
+    """Whether Spark would read a comment after a script as part of its last statement, which ends in free text."""
     last = statements(script)[-1]
     return _TO_THE_END.match(last, after_blanks(last)) is not None
 
 
 def after_blanks(script: str, position: int = 0) -> int:
-    """The position after the blanks, comments and semicolons at a position."""
+    """The end of the blanks, comments and semicolons that start at a position."""
     while (token := _BLANK.match(script, position)) is not None:
         position = token.end()
         if token["bracketed"]:
@@ -137,7 +137,7 @@ def without_end(script: str) -> str:
 
 
 def _without_ends(script: str, idle: Callable[[int], bool]) -> str:
-    """Replace each semicolon by a blank if `idle` is true for the position of what follows it."""
+    """Replace each semicolon with a blank if `idle` is true for the position of the next token."""
     for token, end in _opaque(script):
         if token["end"] and idle(after_blanks(script, end)):
             script = f"{script[: token.start()]} {script[end:]}"

@@ -1,7 +1,7 @@
 """Timestamps of result rows in the Spark session's time zone, as SQL shows them.
 
-PySpark converts a TIMESTAMP to the local time of dbt's machine (TimestampType.fromInternal), so that the same query
-returns different values on different machines, and dbt takes them for UTC. It also fails on the first day of year 1.
+PySpark converts a TIMESTAMP to the local time of dbt's machine (TimestampType.fromInternal), so the same query
+returns different values on different machines, and dbt takes them for UTC. PySpark also fails on 0001-01-01.
 """
 
 from __future__ import annotations

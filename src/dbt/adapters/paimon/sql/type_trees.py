@@ -83,7 +83,7 @@ def parts_of(tree: TypeTree) -> Iterator[TypeTree]:
 
 
 def any_part(value: str, tree: TypeTree, condition: Callable[[str, TypeTree], str], depth: int = 0) -> str:
-    """SQL for whether a value, or one that it contains at any depth, meets a condition; '' if no type in it has one.
+    """SQL that is true if a value, or a value nested in it, meets a condition; '' if no type in it has a condition.
 
     `condition` returns the SQL for a value of a type, or ''.
     """
@@ -108,7 +108,7 @@ class _UnreadableError(ValueError):
 def type_tree(text: str) -> TypeTree | None:
     """The tree of a Spark type in the form that `data_types` writes; None if it cannot be parsed.
 
-    With a Thrift server the types come from DESCRIBE, which does not quote the names of fields.
+    Field names may be unquoted, because types from a Thrift server come from DESCRIBE, which does not quote them.
     """
     try:
         tree, end = _read(text, 0)

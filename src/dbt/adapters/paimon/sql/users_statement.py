@@ -30,9 +30,9 @@ _DDL: Final = re.compile(
     r"(?P<verb>create|drop|alter)\s+(?:or\s+replace\s+)?(?:(?:global\s+)?temporary\s+)?(?P<what>\w+)", re.IGNORECASE
 )
 _QUERY: Final = re.compile(r"(?:select|with|values|from|table)\b", re.IGNORECASE)
-# WITH … INSERT and FROM … INSERT write.
+# WITH … INSERT and FROM … INSERT begin like queries, but write.
 _WRITES: Final = re.compile(r"\binsert\s+(?:into|overwrite)\b", re.IGNORECASE)
-# A script has one of these kinds if any of its statements has it.
+# A script gets one of these kinds if any of its statements has that kind.
 _LOOKED_FOR: Final = (SORTED_COMPACTION, CREATE_BRANCH)
 
 
@@ -70,6 +70,6 @@ def _read(script: str, part: str) -> Statement:
 
 
 def _table(arguments: str) -> tuple[str, ...]:
-    """The parts of the name of a CALL's table, from the argument `table` or else the first one."""
+    """The table's name in a CALL, in parts: from the argument `table`, or else from the first argument."""
     found = _TABLE.match(arguments)
     return name_parts(found["name"])[-3:] if found else ()

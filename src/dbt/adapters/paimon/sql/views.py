@@ -2,8 +2,8 @@
 
 Paimon's filesystem catalog has no views in any version. Spark's session catalog has views that can read Paimon tables,
 but an embedded Spark loses them when the process ends, and a Derby metastore allows only one process at a time. So a
-view's definition is a property of the table `_dbt_views` in its schema (one atomic schema commit of Paimon). A session
-creates the view in the view catalog before it runs a statement that mentions it.
+view's definition is stored as a property of the table `_dbt_views` in its schema; Paimon sets a property atomically. A
+session creates the view in the view catalog before it runs a statement that mentions the view.
 
 Spark stores the session's settings, such as its time zone, in a view when the view is created. So a definition stores
 the settings that the view's node had changed. A view that is created again gets these settings, not its reader's.
@@ -40,7 +40,7 @@ Settings = Callable[[Mapping[str, str | None]], AbstractContextManager[None]]
 class ViewDefinition:
     """Everything needed to recreate a view.
 
-    `settings` are those that its node had changed when it was created (see `stored_settings`).
+    `settings` are those that the view's node had changed when the view was created (see `stored_settings`).
     """
 
     schema: str
@@ -66,7 +66,7 @@ class ViewDefinition:
 
 
 def stored_settings(changed: Mapping[str, str | None]) -> dict[str, str | None]:
-    """The settings that Spark stores in a view, of those that a node has changed; None for one without a value."""
+    """The settings in `changed` (those that a node has changed) that Spark stores in a view; None means unset."""
     return {
         key: value
         for key, value in changed.items()
@@ -77,13 +77,13 @@ def stored_settings(changed: Mapping[str, str | None]) -> dict[str, str | None]:
 def registry_sql(catalog: str, schema: str) -> str:
     """The statement that reads a schema's registry: rows of (name, value).
 
-    Not SHOW TBLPROPERTIES, in which Spark redacts values that look like secrets, such as a query with the word `token`.
+    In SHOW TBLPROPERTIES, Spark would redact values that look like secrets, such as a query with the word `token`.
     """
     return f"select key, value from {quoted(catalog, schema, REGISTRY_TABLE + '$options')}"
 
 
 def definitions_from_properties(schema: str, properties: Mapping[str, str]) -> list[ViewDefinition]:
-    """The views of a schema, from the rows of `registry_sql`; raises NewerStateError if too new."""
+    """The views of a schema, from the rows of `registry_sql`; raises NewerStateError if a newer adapter wrote them."""
     refuse_newer_table(Kind.VIEWS, properties, f"{schema}.{REGISTRY_TABLE}")
     return [
         ViewDefinition.from_property(schema, name[len(PROPERTY_PREFIX) :], value)
@@ -130,8 +130,8 @@ class ViewDirectory:
     ) -> str | None:
         """The catalog with which a relation's name is rendered.
 
-        A model configured as a view (`type`) may be a table until it runs. It counts as a table if its schema was
-        listed without this view.
+        A model configured as a view (`type`) may still exist as a table until it runs. It counts as a table if its
+        schema was listed without this view.
         """
         if database != self._catalog or not self.needed or not schema or not identifier:
             return database
@@ -140,7 +140,7 @@ class ViewDirectory:
         return self._view_catalog if type == RelationType.View and schema not in self._listed else database
 
     def replace_schema(self, schema: str, definitions: Iterable[ViewDefinition]) -> None:
-        """Replace the known views of a schema by the result of a listing."""
+        """Replace the known views of a schema with the result of a listing."""
         with self._lock:
             self._listed.add(schema)
             for key in [key for key in self._known if key[0] == schema]:
@@ -164,7 +164,7 @@ class ViewDirectory:
             self._created.pop((schema, identifier), None)
 
     def create_mentioned(self, sql: str, run: Run, settings: Settings) -> None:
-        """Create the views that a statement may read in Spark, in the order of their dependencies.
+        """Create in Spark the views that a statement may read, in the order of their dependencies.
 
         A view counts as mentioned if its identifier occurs in the statement; an unnecessary view only costs time.
         Errors are ignored, because only statements that read a broken view should fail.
@@ -178,7 +178,7 @@ class ViewDirectory:
             self._create_mentioned(sql, run, settings, frozenset())
 
     def create_all(self, schemas: Iterable[str], run: Run, settings: Settings) -> None:
-        """Create the views of these schemas in Spark as they are now stored (see `create_mentioned`)."""
+        """Create in Spark the views of these schemas, as they are now stored (see `create_mentioned`)."""
         if not self.needed:
             return
         with self._lock:
@@ -194,7 +194,7 @@ class ViewDirectory:
             if key in above or self._created.get(key) == definition or key[1] not in sql:
                 continue
             self._create_mentioned(definition.query, run, settings, above | {key})
-            # An error when the block ends is not suppressed: the statement would run with the view's settings.
+            # Do not suppress an error when the block ends, or the user's statement would run with the view's settings.
             with ExitStack() as block, suppress(Exception):
                 block.enter_context(settings(definition.settings))
                 run(f"create database if not exists {quoted(self._view_catalog, key[0])}")
