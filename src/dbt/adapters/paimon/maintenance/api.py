@@ -303,10 +303,10 @@ class Maintenance:
             self._logged(relation, "rescale", lambda: self._execute(relation, steps))
 
     def _execute(self, relation: PaimonRelation, steps: Iterable[Statement]) -> None:
-        """Run the steps; if one fails, undo those before it, back to one that cannot be undone.
+        """Run the steps; if one fails, undo those before it, back to the last one that cannot be undone.
 
-        Once the rows are in the new buckets, the table needs the new number. So nothing is undone after a commit: the
-        rewrite that fails may have committed the rows, and failed with the compaction that follows.
+        Once the rows are in the new buckets, the table needs the new number. So nothing is undone after a commit: a
+        rewrite that fails may have committed the rows already, and failed in the compaction that follows.
         """
         done: list[Statement] = []
         before: int | None = None

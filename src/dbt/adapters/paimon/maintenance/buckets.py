@@ -33,7 +33,7 @@ class Buckets:
         self._maintenance = maintenance
 
     def estimate(self, spec: TableSpec, source: ModelQuery) -> TableSpec:
-        """A new table's spec, with buckets for the size that Spark estimates; with `--empty`, a later run chooses."""
+        """A new table's spec with buckets for Spark's size estimate; with `--empty`, a later run sets their number."""
         if not spec.auto_buckets or not bucket_numbers.may_fix(spec, self._adapter.versions):
             return spec
         if is_empty_run():

@@ -77,7 +77,7 @@ def plan(
     if policy.compact:
         actions.append(planner.compact(policy.compact, force=force))
     if policy.expire_snapshots:
-        # Each earlier action that is due commits, too.
+        # Each earlier action that is due makes a table snapshot, too.
         commits = sum(action.due for action in actions)
         actions.append(planner.expire_snapshots(policy.expire_snapshots, commits))
     if policy.remove_orphan_files:
@@ -171,7 +171,7 @@ class _Planner:
             end = min(end, state.next_read)
         beyond = first if expire.retain_max is None else last - expire.retain_max + 1
         young: int | None = first
-        older_than = datetime.fromisoformat("1970-01-02")  # no snapshot is that old: only their number counts
+        older_than = datetime.fromisoformat("1970-01-02")  # older than all snapshots, so only their number counts
         if expire.older_than:
             young = state.first_young_snapshot
             if young and self.versions.supports(Capability.EXPIRE_SNAPSHOTS_KEEPS_THE_STATE_THEN):

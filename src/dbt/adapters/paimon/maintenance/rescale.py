@@ -134,7 +134,7 @@ def _postponed_problems(spec: TableSpec, given: Mapping[str, Any], versions: Ver
 
 
 def _partition_problems(spec: TableSpec, partitions: Any) -> list[str]:
-    """Why the partitions are invalid: an INSERT OVERWRITE filtered by a different column would lose rows."""
+    """Why the partitions are invalid. An INSERT OVERWRITE filtered by a non-partition column would lose rows."""
     if partitions is None:
         return []
     if not spec.partition_by:

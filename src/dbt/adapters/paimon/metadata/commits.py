@@ -117,5 +117,5 @@ def by_sql(query: Query, table: TableName, user: str, whole: bool) -> Committed 
 
 
 def _rows_of(commit: Commit) -> int | None:
-    # The delta of an OVERWRITE is the new rows minus the replaced rows.
+    # The delta of an OVERWRITE is the new rows minus the replaced rows, so the number of new rows is unknown.
     return commit.delta if commit.kind == "APPEND" else None

@@ -62,7 +62,7 @@ class Facts:
 
 
 def by_classes(session: SparkSession, table: TableName) -> Facts:
-    """Read a table's facts with Paimon's own classes; raises if these differ, or for more than MOST_FILES files."""
+    """Read a table's facts with Paimon's own classes; raises if they lack a method, or for over MOST_FILES files."""
     jvm: Any = session._jvm
     paimon = paimon_table(session, table)
     schema = Schema.of_json(str(paimon.schema().toString()))

@@ -9,7 +9,7 @@ from typing import Any, Final
 from dbt.adapters.paimon.metadata.table_name import Query, Table
 from dbt.adapters.paimon.sql.text import string_literal
 
-# With fewer rows per bucket, a table needs no more buckets. The snapshot has the row count, so no manifest is read.
+# A table with fewer rows per bucket needs no more buckets. The snapshot has its row count, so no manifest is read.
 _FEW_ROWS: Final = 100_000
 
 
@@ -76,12 +76,12 @@ def differing_partitions(query: Query, before: str, after: str) -> list[tuple[st
 
 
 def state(table: Table, travel: str) -> str:
-    """The files of a table at a state, for a FROM clause; `travel` is a clause such as VERSION AS OF."""
+    """`$files` of a table in some state, for a FROM clause; `travel` is a clause such as VERSION AS OF, or ''."""
     return f"{table.system_table('files')} {travel}"
 
 
 def names(query: Query, state: str) -> set[str]:
-    """The names of the files of a state (see `state`), without folders."""
+    """The names of the files in a state (see `state`), without folders."""
     return {file_name(str(path)) for (path,) in query(f"select file_path from {state}")}
 
 
@@ -91,7 +91,7 @@ def file_name(path: str) -> str:
 
 
 def lost_by_rollback(query: Query, table: Table, version: str | int, compactions: Sequence[int]) -> int:
-    """Count the files of a state that a rollback to it would delete, because a later compaction changed their level.
+    """Count the files of a state that a rollback to that state deletes, because a later compaction changed their level.
 
     Args:
         version: the state: a tag, or the ID of a table snapshot.

@@ -91,7 +91,7 @@ class TableHealth:
 def health_sql(relation: PaimonRelation) -> str:
     """The query for a `TableHealth`."""
     oldest, newest = clocks.age_in_seconds("min(commit_time)"), clocks.age_in_seconds("max(commit_time)")
-    # Not count(distinct partition): with adaptive execution it is 2 for one partition with two buckets [ran, 3.5.7].
+    # With adaptive execution, count(distinct partition) would be 2 for one partition with two buckets [ran, 3.5.7].
     return f"""
 select
   {string_literal(".".join(filter(None, (relation.schema, relation.identifier))))} as table_name,

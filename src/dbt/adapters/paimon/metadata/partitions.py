@@ -32,7 +32,7 @@ def partition_values(text: str, partition_by: Sequence[str], types: Mapping[str,
 
 
 def partition_name(text: str, schema: Schema) -> str:
-    """Normalize a partition of any Paimon version, as in `day=2024-01-01/hour=1`; '' without partition keys."""
+    """Convert a partition of any Paimon version to the form `day=2024-01-01/hour=1`; '' without partition keys."""
     if not schema.partition_keys:
         return ""
     values = partition_values(text, schema.partition_keys, schema.type_names)

@@ -30,14 +30,14 @@ class ProcedureResult:
 
     @property
     def expired(self) -> int:
-        """The number of oldest table snapshots that were removed."""
+        """How many of the oldest table snapshots were removed."""
         if not self.before.last:
             return 0
         return max(0, min(self.after.first, self.before.last + 1) - self.before.first)
 
     @property
     def rolled_back(self) -> int:
-        """The number of newest table snapshots that were removed."""
+        """How many of the newest table snapshots were removed."""
         return max(0, self.before.last - self.after.last)
 
 

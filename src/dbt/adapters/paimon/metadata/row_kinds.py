@@ -79,7 +79,7 @@ def counted(changes: int, retracting: int, rows: int, *, may_be_less: bool) -> R
 def grows_by_inserts(kind: str, properties: Mapping[str, str], *, deletes: bool) -> bool:
     """Whether a table grows by exactly the inserted rows: true for a MERGE without deletes into a table without a key.
 
-    False with deletion vectors (in the table's `properties`): files keep the old rows of updates.
+    False with deletion vectors (in the table's `properties`), because files then keep the old versions of updated rows.
     """
     rewrites = "primary-key" not in properties and properties.get("deletion-vectors.enabled") != "true"
     return kind in _MERGES and rewrites and not deletes

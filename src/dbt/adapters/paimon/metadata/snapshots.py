@@ -178,7 +178,7 @@ class Recorded:
     """A recorded state of a table: a table snapshot, a tag or a branch.
 
     Attributes:
-        committed: on the session's wall clock; '' if not asked for.
+        committed: the commit time, on the session's wall clock; '' if it was not read.
         reached: whether it was committed by the given time.
     """
 

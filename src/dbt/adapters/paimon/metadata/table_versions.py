@@ -84,7 +84,7 @@ def compaction_shows_rows(options: Mapping[str, str]) -> bool:
 
 
 def _next_write(table: Any, below: Commit) -> Commit | None:
-    """The newest commit that is not upkeep, up to a table snapshot."""
+    """The newest commit that is not upkeep, at or before the commit `below`."""
     found = snapshots.newest_first(table)
     return next((each for each in found if each.snapshot <= below.snapshot and not each.is_upkeep), None)
 

@@ -34,7 +34,7 @@ class History:
     """The history that a table loses if it is recreated."""
 
     snapshots: int
-    # The table snapshots that are not compactions.
+    # How many table snapshots are not compactions.
     writes: int
     tags: Sequence[str] = ()
 

@@ -46,7 +46,7 @@ class Figures:
 
 @dataclass(frozen=True)
 class Partition:
-    """A partition: its values as strings by column (None: unknown), and the most small files in any of its buckets."""
+    """A partition: its values as strings by column (None: unknown), and its buckets' maximum number of small files."""
 
     values: Mapping[str, str] | None
     small_files: int
@@ -67,7 +67,7 @@ class TableState:
     last_snapshot: int = 0
     first_young_snapshot: int | None = None
     next_read: int | None = None
-    # Since the last compaction that was not part of a write; None if it is older than the kept table snapshots.
+    # Commits since the last compaction that was not part of a write; None if it is older than the kept table snapshots.
     commits: int | None = 0
     small_files: int = 0
     partitions: tuple[Partition, ...] = ()
@@ -124,8 +124,8 @@ def _snapshots_sql(table: PaimonRelation, figures: Figures) -> str:
     next_read = "cast(null as bigint)"
     if figures.consumers:
         next_read = f"(select min(next_snapshot_id) from {table.system_table('consumers')})"
-    # A write that compacts has the same user for its rows and its compaction, which merges only a part of the files. If
-    # the oldest table snapshot is a compaction, the commit of its rows may have expired.
+    # A compaction that is part of a write does not count, because it merges only some files. It has the same user as
+    # the commit of the rows, which may have expired if the compaction is the oldest table snapshot.
     whole = f"commit_kind in ({kinds}) and not (commit_kind = 'COMPACT' and (writes or snapshot_id = oldest))"
     return (
         f"(select coalesce(min(snapshot_id), 0) as first, coalesce(max(snapshot_id), 0) as last, {young} as young,\n"

@@ -40,7 +40,7 @@ _SHARED_NAMES: Final[Mapping[str, str]] = {"drop_table": "relation", "drop_schem
 
 
 class Operations:
-    """Called by the macros of operations."""
+    """The methods that the macros of operations call."""
 
     def __init__(self, adapter: AdapterProtocol, plans: Plans, directory: ViewDirectory) -> None:
         self._adapter = adapter
@@ -50,7 +50,7 @@ class Operations:
     # -- operations that also work in hooks -------------------------------------------------------------------------
 
     def call(self, model: Node, name: str, relation: PaimonRelation, arguments: Mapping[str, Any]) -> str:
-        """The CALL of a procedure, for a hook; in an operation, run it and log its result.
+        """Return the CALL of a procedure, for a hook; in an operation, also run it and log its result.
 
         Returns '' for a branch clone, because runs of the original maintain the table.
         """
@@ -119,7 +119,7 @@ class Operations:
                 logger.info(f"rollback_run: {'.'.join(node.relation)} is not a Paimon table, and stays as it is")
                 continue
             written.append((node, table))
-        # In one order, so that two rollbacks never wait for each other.
+        # Lock the tables in a fixed order, so that two rollbacks never wait for each other.
         for _, table in sorted(written, key=lambda each: each[1].parts):
             self._plans.builds.hold(table)
         found = []

@@ -1,7 +1,7 @@
 """`erase`: finds the rows of a key in tables and their files, and removes them, or reports why it cannot.
 
 Data files are read by Spark's own readers, not through Paimon. These readers see rows that Paimon hides (older
-versions, deletes, changelog files) and files that Paimon no longer knows.
+versions, deletes, changelog rows) and files that Paimon no longer knows.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _KEEPS: Final = ("changelog.num-retained.", "changelog.time-retained")
 _OUTSIDE: Final = "data-file.external-paths"
 # The columns of a dead letter that are searched.
 _MESSAGE: Final = {"reason": "string", "key": "binary", "value": "binary"}
-# `--full-refresh` would overwrite the rows, and keep the old table snapshots and tags.
+# Not `--full-refresh`, which would overwrite the rows but keep the old table snapshots and tags.
 REBUILD: Final = (
     "If its rows can be computed again without the key, drop the table (dbt run-operation drop_table) and run its model"
 )
@@ -153,7 +153,7 @@ def shown_key(key: Mapping[str, object]) -> str:
 
 
 def unsearchable(found: Target, schemas: Sequence[Schema]) -> Iterator[str]:
-    """Each reason why a search may miss files with the key, with a remedy; `schemas`: all of the table's."""
+    """Each reason why a search may miss files with the key, with a remedy; `schemas`: all schemas of the table."""
     if _OUTSIDE in found.spec.options:
         yield f"{_OUTSIDE} puts files outside the table's folder, where erase does not look. {REBUILD}"
     known = [{field.name: (field.id, field.spark_type) for field in schema.fields} for schema in schemas]
@@ -188,7 +188,7 @@ def missing_consent(found: Target, held: Held, consent: Consent) -> Iterator[str
 
 
 def files_view_sql(location: str, file_format: str = "", columns: Mapping[str, str] | None = None) -> str:
-    """The statement that creates a view of a table's files of one format, read by Spark; '' lists all files."""
+    """The statement that creates a view of a table's rows in files of one format; without a format, of all files."""
     listed = ", ".join(f"{quoted(name)} {data_type}" for name, data_type in (columns or {}).items())
     options = {"path": location, "recursiveFileLookup": "true"}
     if file_format:

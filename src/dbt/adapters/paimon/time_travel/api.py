@@ -35,7 +35,7 @@ class History:
 
     @while_parsing(lambda relation, *a, **k: relation)
     def at(self, relation: PaimonRelation, arguments: Mapping[str, Any], model: Mapping[str, Any]) -> PaimonRelation:
-        """A table at an earlier state, or a branch of it (see `time_travel.states`); a unit test's fixture unchanged.
+        """A table in an earlier state or a branch of it (see `time_travel.states`); a unit test's fixture is unchanged.
 
         Raises:
             DbtRuntimeError: not exactly one state is given, or the relation is not a table that has this state.
@@ -71,7 +71,7 @@ class History:
         return recorded
 
     def check_branches(self, model: Mapping[str, Any], spec: TableSpec, relation: PaimonRelation | None = None) -> None:
-        """Refuse options that name a branch that the table does not have; `relation` is None if it is rebuilt."""
+        """Refuse options that name a branch that the table lacks; `relation` is None if the table is rebuilt."""
         if not branches.named(spec):
             return
         names = None if relation is None else tags.branches(self._adapter.query, relation)
@@ -93,7 +93,7 @@ class History:
             )
 
     def rollback_version(self, relation: PaimonRelation, version: Any, *, drop_tags: bool) -> str:
-        """A state with the rows of a table snapshot (a number) or a tag, such that a rollback to it keeps these rows.
+        """A state with the rows of `version` (a table snapshot's number, or a tag) whose files a rollback would keep.
 
         Logs the later tags, which the rollback deletes.
 
@@ -121,7 +121,7 @@ class History:
         return state
 
     def _keeping_files(self, relation: PaimonRelation, asked: str, number: int, commits: Sequence[Commit]) -> str:
-        """A state with the rows of `asked`, which is table snapshot `number`: a rollback to it keeps its data files."""
+        """A state with the rows of `asked` (table snapshot `number`) whose data files a rollback would keep."""
         lost = 0
         for state, place in rollbacks.states(asked, number, commits):
             compactions = rollbacks.later_compactions(place, commits)
@@ -150,7 +150,7 @@ class History:
         if tagged is not None and self._adapter.versions.supports(Capability.REPLACE_TAG):
             calls = [("replace_tag", wanted)]
         elif tagged is None or tagged == newest:
-            # Before replace_tag, create_tag updates a tag of the same table snapshot.
+            # In versions without replace_tag, create_tag updates a tag that is on the same table snapshot.
             calls = [("create_tag", wanted)]
         else:
             calls = [("delete_tag", tag), ("create_tag", wanted)]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # The name of the branch, and of the tag on the published table snapshot where the branch starts.
 BRANCH: Final = "dbt_audit"
-# The option of rows whose audit failed: the newest snapshot of the published table at that time, or 0 without one.
+# The table option that marks rows whose audit failed: the published table's newest snapshot at that time, or 0.
 AUDITED: Final = "dbt.audit"
 
 _RERUN: Final = "Run the model again."
@@ -90,7 +90,7 @@ def compiled(
 
 
 def result(audit: Any, row: Sequence[Any]) -> Result:
-    """Evaluate a row of dbt's get_test_sql as TestRunner.build_test_result does; `audit`: a compiled data test."""
+    """Evaluate a row of dbt's get_test_sql as TestRunner.build_test_result does; `audit` is a compiled data test."""
     failures, should_warn, should_error = row
     is_error = str(audit.config.severity).upper() == "ERROR" and _is_true(should_error)
     return Result(audit.name, int(failures or 0), is_error, not is_error and _is_true(should_warn))
@@ -158,7 +158,7 @@ class Audits:
 
         Args:
             table: the published table, if it exists.
-            options: of the branch or staged table `audited`.
+            options: the table options of the branch or staged table `audited`.
         """
         if AUDITED not in options:
             raise DbtRuntimeError(f"publish: no audit of {audited} has ended, so its rows may be incomplete. {_RERUN}")

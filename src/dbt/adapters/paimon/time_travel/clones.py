@@ -1,7 +1,7 @@
-"""Branch clones: their names and views, the tables that cannot be cloned like this, and the runs that write to them.
+"""Branch clones: their names and views, the tables that cannot be cloned by branch, and the runs that write to clones.
 
-With `clone_by: branch` in the target, `dbt clone` makes a branch of the original table, which shares its data files,
-and a view of this branch with the model's name. The view's stored query distinguishes it from a user's view.
+With `clone_by: branch` in the target, `dbt clone` makes a branch that shares the data files of the original table, and
+a view of this branch with the model's name. The view's stored query distinguishes it from a user's view.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from dbt.adapters.paimon.time_travel.states import branch_of
 
 BY_BRANCH: Final = "branch"
 _VIEW_TEXT: Final = "View Text"
-# Inside the query, because Spark drops comments before and after it.
+# This mark is inside the view's query, because Spark drops comments before and after a query.
 _MARK: Final = "/* made by dbt clone */"
 _NAME: Final = r"`((?:[^`]|``)+)`"
 _QUERY: Final = re.compile(rf"select {re.escape(_MARK)} \* from {_NAME}\.{_NAME}\.{_NAME}")
@@ -46,7 +46,7 @@ _FOREIGN: Final = re.compile(r"[/:,$\x00-\x1f]")
 _ACTING_OUTSIDE: Final = (
     "metastore.partitioned-table metastore.tag-to-partition tag.to-partition commit.callbacks tag.callbacks".split()
 )
-# A tag without its own retention gets the table's default, and the branch's files would expire with it.
+# A clone's tag without its own retention gets the table's default, and the branch's files would expire with the tag.
 DEFAULT_RETENTION: Final = "tag.default-time-retained"
 KEPT: Final = "36500 d"
 
@@ -261,7 +261,7 @@ class Clones:
     def end_in_schema(self, schema: PaimonRelation) -> list[PaimonRelation]:
         """Delete the branches behind the views of a schema, and return those that existed.
 
-        Call it before the schema is dropped: the branches are found through its views, also by a repeated drop.
+        Call it before the schema is dropped, because it finds the branches through the schema's views.
         """
         listed = self._adapter.list_relations_without_caching(schema.without_identifier())
         branches = [branch for relation in listed if (branch := self.behind(relation)) is not None]

@@ -17,7 +17,7 @@ from dbt.adapters.paimon.time_travel import audits
 
 
 def states(version: str, number: int, commits: Sequence[Commit]) -> list[tuple[str, int]]:
-    """(state, number) of each state with the rows of `version`.
+    """Each state with the rows of `version`, as (state, number).
 
     These are `version` itself, and the last of the compactions that directly follow it.
     """

@@ -45,7 +45,7 @@ def ran(results: Path, invocation_id: str | None, nodes: Iterable[Node]) -> list
         nodes: the project's nodes; dbt's results do not name the relations of seeds.
 
     Raises:
-        DbtRuntimeError: the file cannot be read, or is of a different invocation.
+        DbtRuntimeError: the file cannot be read, or belongs to a different invocation.
     """
     try:
         content = json.loads(results.read_text("utf-8"))
