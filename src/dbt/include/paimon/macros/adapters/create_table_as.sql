@@ -3,7 +3,7 @@
   {%- if temporary -%}
     {{ spark__create_temporary_view(relation, compiled_code) }}
   {%- else -%}
-    {#- In an operation the `model` of dbt's context is the macro itself. -#}
+    {#- In an operation, the `model` of dbt's context is the macro itself, so describe the table instead. -#}
     {%- do adapter.specs.check_node(model if model.resource_type != 'macro' else {
       'resource_type': 'table', 'name': relation.identifier,
       'database': relation.database, 'schema': relation.schema, 'alias': relation.identifier,

@@ -2,8 +2,8 @@
 {% macro paimon__drop_relation(relation) -%}
   {%- if relation.is_view and not relation.schema -%}
     {#-
-      Materializations of packages drop temporary views like this. In catalogs without views, `drop view if exists`
-      fails if the view does not exist. So create it first.
+      Materializations of packages drop temporary views with this macro. In catalogs without views, `drop view if
+      exists` fails if the view does not exist. So create it first.
     -#}
     {%- call statement('drop_relation_first', auto_begin=False) -%}
       create or replace temporary view {{ adapter.quote(relation.identifier) }} as select 1 as dropped

@@ -15,7 +15,7 @@
       {%- do return(sql) -%}
     {%- endif -%}
   {%- endif -%}
-  {#- At parse time, in a unit test, and if the table does not exist. -#}
+  {#- The result at parse time, in a unit test, and if the table does not exist. -#}
   {%- set sql -%}
 (
 select *, '+I' as {{ adapter.quote(row_kind) }}

@@ -1,6 +1,6 @@
 {#-
   Delete the rows of a table that meet a condition. Runs its statements itself, also in a hook. Refused in a model's query,
-  which `dbt compile` would run, too.
+  because `dbt compile` would delete the rows, too.
 -#}
 {% macro delete_rows(relation, where) -%}
   {%- if not execute -%}{%- do return('') -%}{%- endif -%}

@@ -1,6 +1,6 @@
 {#-
-  The relation for a name from the command line: of a model, seed or snapshot, or `[[catalog.]schema.]table`. Refuses a name
-  of several tables, such as that of a model with versions.
+  The relation for a name from the command line: the name of a model, seed or snapshot, or `[[catalog.]schema.]table`.
+  Refuses a name that several tables have, such as that of a model with versions.
 -#}
 {% macro paimon__named_relation(relation) %}
   {%- if relation is not string -%}
@@ -34,7 +34,7 @@
     identifier=parts[-1],
     type='table'
   )) -%}
-  {#- In an operation, the `model` of dbt's context is the macro. `$` starts the name of a branch. -#}
+  {#- In an operation, the `model` of dbt's context is the macro. Do not check branches, whose names contain `$`. -#}
   {%- if execute and model.resource_type == 'macro' and '$' not in relation -%}
     {%- do adapter.operations.refuse_missing_table(relation, named[0], nodes) -%}
   {%- endif -%}

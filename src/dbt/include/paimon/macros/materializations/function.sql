@@ -1,4 +1,4 @@
-{#- Functions in SQL. dbt itself refuses other kinds (such as Python or JavaScript), as they have no such macro. -#}
+{#- Refuse functions in SQL. dbt itself refuses other languages, because this adapter has no macro for them. -#}
 {% macro paimon__scalar_function_sql(target_relation) %}
   {%- do adapter.specs.refuse('functions', model) -%}
 {% endmacro %}

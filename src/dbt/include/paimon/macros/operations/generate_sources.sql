@@ -7,7 +7,7 @@
     database_name or target.database, schema_name or target.schema, name, table_names, table_pattern, exclude,
     generate_columns, path, overwrite
   ) -%}
-  {#- Prints even with --quiet. -#}
+  {#- Unlike `log`, `print` shows the YAML even with --quiet. -#}
   {%- if path is none -%}{%- do print(text) -%}{%- endif -%}
   {%- do return(text) -%}
 {% endmacro %}

@@ -1,6 +1,6 @@
 {#-
-  automate_dv has variants for Databricks, Snowflake and others by name. Most macros here call a variant that runs on Spark.
-  dbt finds them by the search order of `dispatch.py` (docs/packages.md).
+  automate_dv has variants of its macros for Databricks, Snowflake and others. Most macros here call one that runs on
+  Spark. dbt finds the macros of this file by the search order of `dispatch.py` (docs/packages.md).
 -#}
 {% macro paimon__cast_date() -%}
   {{- return(automate_dv.databricks__cast_date(*varargs, **kwargs)) -}}
@@ -36,7 +36,7 @@
   {{- return(automate_dv.databricks__hash_alg_sha256(*varargs, **kwargs)) -}}
 {%- endmacro %}
 
-{#- One INSERT OVERWRITE: Spark does not run two statements at once, and Paimon writes one snapshot. -#}
+{#- The variant with one INSERT OVERWRITE, because Spark runs one statement per call. Paimon commits it once. -#}
 {% macro paimon__incremental_bridge_replace() -%}
   {{- return(automate_dv.databricks__incremental_bridge_replace(*varargs, **kwargs)) -}}
 {%- endmacro %}
@@ -74,7 +74,7 @@
   {{- return(automate_dv.databricks__xts(*varargs, **kwargs)) -}}
 {%- endmacro %}
 
-{#- Variants without QUALIFY, which Databricks has and Spark does not. -#}
+{#- The variants for Databricks use QUALIFY, which Spark does not have. These do not use it. -#}
 {% macro paimon__hub() -%}
   {{- return(automate_dv.sqlserver__hub(*varargs, **kwargs)) -}}
 {%- endmacro %}

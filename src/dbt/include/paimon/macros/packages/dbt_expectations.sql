@@ -1,6 +1,6 @@
 {#-
   For dbt_expectations' tests of regular expressions. The package's macro for Spark ignores `flags` and `is_raw`, so it reads
-  `\d` as `d`, and it does not find a match of no characters (`^$`). This one returns the position of the match, passes a raw
+  `\d` as `d`, and it does not find an empty match (`^$`). This one returns the position of the match, passes a raw
   expression unchanged, and takes Java's flags. dbt finds it by the search order of `dispatch.py` (docs/packages.md).
 -#}
 {% macro paimon__regexp_instr(source_value, regexp, position, occurrence, is_raw, flags) %}
@@ -8,7 +8,7 @@
     {%- do exceptions.raise_compiler_error("Spark finds the first match only: regexp_instr takes no position and no occurrence here") -%}
   {%- endif -%}
   {%- set inline = [] -%}
-  {#- Java does not have `c`: case matters unless there is an `i`. The last of the two counts. -#}
+  {#- Java has no flag `c`, because it respects case unless there is an `i`. If both are given, the last one counts. -#}
   {%- for flag in flags or '' if flag != 'c' and not (flag == 'i' and flags.rfind('c') > flags.rfind('i')) -%}
     {%- if execute and flag not in 'imsx' -%}
       {%- do exceptions.raise_compiler_error("Spark has no flag " ~ flag ~ " of regular expressions; it has c, i, m, s and x") -%}

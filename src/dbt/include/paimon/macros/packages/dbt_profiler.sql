@@ -15,7 +15,7 @@
   {%- do return(dtype.startswith(('tinyint', 'smallint', 'int', 'bigint', 'float', 'double', 'decimal')) and not dtype.startswith('interval')) -%}
 {% endmacro %}
 
-{#- Spark cannot count distinct maps. -#}
+{#- Treat maps like structs, because Spark cannot count distinct maps. -#}
 {% macro paimon__is_struct_dtype(dtype) %}
   {%- do return((dtype | lower).startswith(('struct', 'map'))) -%}
 {% endmacro %}

@@ -7,8 +7,8 @@ from {{ source }}
 {%- endmacro %}
 
 {#-
-  INSERT OVERWRITE of the whole table, or of the partitions in the source, by the statement's Spark settings. `nulls`:
-  columns that the source does not have.
+  INSERT OVERWRITE of the whole table, or of the partitions in the source, depending on the statement's Spark settings.
+  `nulls`: columns that the source does not have.
 -#}
 {% macro paimon__overwrite_sql(target, columns, nulls, source) -%}
 {%- set names = paimon__quoted_names(columns) -%}

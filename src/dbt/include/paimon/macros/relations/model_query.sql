@@ -12,7 +12,7 @@
   {%- do paimon__run_sql_header() -%}
   {%- if config.get('contract') and config.get('contract').enforced -%}
     {%- do get_assert_columns_equivalent(sql) -%}
-    {#- Called only because dbt warns here about constraints that Paimon does not support. -#}
+    {#- Called only so that dbt warns about constraints that Paimon does not support. -#}
     {%- do adapter.render_raw_columns_constraints(raw_columns=model['columns']) -%}
     {%- do adapter.render_raw_model_constraints(raw_constraints=model['constraints']) -%}
     {%- set sql = get_select_subquery(sql) -%}

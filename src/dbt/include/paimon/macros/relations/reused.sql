@@ -1,4 +1,4 @@
-{#- End a node that is skipped, except for its maintenance, and return its relations. -#}
+{#- End a skipped node, whose maintenance still runs, and return its relations. -#}
 {% macro paimon__reused(run) %}
   {{ store_result('main', response=run.reused.response, agate_table=run.reused.table) }}
   {%- do adapter.runs.end(run) -%}

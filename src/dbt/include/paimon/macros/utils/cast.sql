@@ -1,6 +1,6 @@
 {#-
-  Fails where safe_cast would be NULL. Without ANSI mode, Spark casts 300 to a tinyint as 44, and 'abc' to an int as NULL.
-  Casts to text and to nested types are not checked.
+  Fails where safe_cast would return NULL. Without ANSI mode, Spark casts 300 to a tinyint as 44, and 'abc' to an int as
+  NULL. Casts to strings, binary and nested types are not checked.
 -#}
 {% macro paimon__cast(field, type) -%}
   {%- set unchecked = modules.re.match('(?i)\\s*(string|varchar|char|binary|array|map|struct)', type) -%}

@@ -16,7 +16,7 @@
   {%- elif part in rest -%}
     ({{ moment }} - make_interval(0, 0, 0, 0, 0, 0, {{ rest[part] }}))
   {%- else -%}
-    {#- The first branch only sets the type. #}
+    {#- The first branch never runs, and only sets the type. #}
     case when false then {{ moment }} else {{ day if part == 'day' else 'trunc(' ~ day ~ ", '" ~ part ~ "')" }} end
   {%- endif -%}
 {%- endmacro %}

@@ -1,4 +1,4 @@
-{#- dbt's own calculates with timestamps. -#}
+{#- Calculates with dates. dbt's own uses timestamps, which depend on the session's time zone. -#}
 {% macro paimon__last_day(date, datepart) -%}
   {%- set part = paimon__datepart('last_day', datepart) -%}
   {%- set day = 'date(' ~ paimon__moment(date) ~ ')' -%}

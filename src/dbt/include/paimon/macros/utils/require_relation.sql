@@ -1,4 +1,4 @@
-{#- Refuse a name instead of a relation: dbt needs ref() or source() for lineage. -#}
+{#- Refuse a name where a relation is needed, because dbt's lineage comes from ref() and source(). -#}
 {% macro paimon__require_relation(called, relation) -%}
   {%- if execute and relation is string -%}
     {%- do exceptions.raise_compiler_error(

@@ -1,6 +1,6 @@
 {#-
-  One part of a text, or NULL if there are fewer. dbt-spark's macro fails then in ANSI mode, Spark 4's default, and reads a
-  delimiter of several characters as a pattern.
+  One part of a string, or NULL if it has fewer parts. dbt-spark's macro fails instead in ANSI mode, Spark 4's default,
+  and reads a delimiter of several characters as a pattern.
 -#}
 {% macro paimon__split_part(string_text, delimiter_text, part_number) -%}
   {%- set parts = "split(" ~ string_text ~ ", concat('\\\\Q', " ~ delimiter_text ~ ", '\\\\E'))" -%}

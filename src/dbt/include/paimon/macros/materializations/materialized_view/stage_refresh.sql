@@ -52,7 +52,7 @@ from (
 {%- endfor -%}
 {%- endmacro %}
 
-{#- Spark pushes the filter below the aggregation, since it uses only grouping columns. -#}
+{#- The join uses only grouping columns, so Spark pushes it below the aggregation, and aggregates only these groups. -#}
 {% macro paimon__rows_of_groups_sql(refresh) -%}
 select /*+ broadcast(`__groups`) */ `__rows`.*
 from (

@@ -45,8 +45,8 @@ from (
 {%- endmacro %}
 
 {#-
-  The same as a MERGE, because row kinds cannot be written through a Spark server. It reads the whole table. `rows`: the
-  view of the rows above.
+  The same refresh as a MERGE, because row kinds cannot be written through a Spark server. The MERGE reads the whole
+  table. `rows`: the view of the rows above.
 -#}
 {% macro paimon__refresh_merge_sql(target, refresh, plan, rows) -%}
 {%- set names = paimon__quoted_names(plan.table_columns) -%}

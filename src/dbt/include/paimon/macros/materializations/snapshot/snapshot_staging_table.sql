@@ -6,7 +6,7 @@
   - a version begins at updated_at, or at the time of the run if updated_at is not after the previous version (a row that
     comes back unchanged, or a change without a new updated_at). Then dbt_scd_id also hashes the time of the run, because
     the hash of key and updated_at may belong to another version;
-  - timestamp also compares dbt_updated_at, because a version's dbt_valid_from may be later;
+  - the timestamp strategy also compares dbt_updated_at, because a version's dbt_valid_from may be later;
   - with --empty and --sample, rows that are not read do not count as deleted.
 -#}
 {% macro paimon__snapshot_staging_table(strategy, source_sql, target_relation) -%}
@@ -26,7 +26,7 @@
 {%- set updated_at = new ~ '__dbt_updated_at' -%}
 {%- set is_later = '(' ~ updated_at ~ ' > ' ~ last ~ ' or (' ~ last ~ ' is null and ' ~ updated_at ~ ' is not null))' -%}
 {%- set begins = 'if(' ~ is_first ~ ' or ' ~ is_later ~ ', ' ~ updated_at ~ ', greatest(' ~ now ~ ', ' ~ last ~ '))' -%}
-{#- When clocks are set back, two instants that are an hour apart have the same text. -#}
+{#- The hash uses the text of an instant. When clocks are set back, two instants an hour apart have the same text. -#}
 {%- set has_own_text = updated_at ~ ' = cast(cast(' ~ updated_at ~ ' as string) as ' ~ from_type ~ ')' -%}
 with source_data as (
   select *, {{ unique_key_fields(strategy.unique_key) }},

@@ -34,7 +34,7 @@ then
   {%- do return(sql) -%}
 {% endmacro %}
 
-{#- The equalities of the key; `is not distinct from` would prevent a hash join, and keys are never NULL. -#}
+{#- The equalities of the key. As in dbt's own adapters, a NULL matches nothing (docs/strategies.md). -#}
 {% macro paimon__match_on(unique_key) %}
   {%- set keys = adapter.specs.columns(unique_key) -%}
   {%- set conditions = [] -%}

@@ -42,7 +42,7 @@ where not exists (select 1 from {{ arg_dict.target_relation }} as DBT_INTERNAL_D
   {%- do return(sql) -%}
 {% endmacro %}
 
-{#- Whether Paimon keeps the last written row of a key, that is, without a sequence field. -#}
+{#- Whether the last written row of a key wins in Paimon, because no sequence field orders the rows. -#}
 {% macro paimon__last_row_counts(spec) %}
   {%- do return(spec.primary_key and spec.merge_engine == 'deduplicate' and not spec.sequence_columns) -%}
 {% endmacro %}
