@@ -47,7 +47,7 @@ _TARGET_OPTIONS = (
     click.option("--vars", help="Variables for the project and the profile, as YAML."),
 )
 
-# The key of dbt's options in click's context.
+# The key under which click's context has dbt's options.
 _DBT_OPTIONS: Final = "dbt-paimon.dbt"
 
 _TOKEN_FLAG: Final = behavior.SERVER_TOKEN["name"]
@@ -183,7 +183,7 @@ def status() -> None:
 @click.option("--all", "every", is_flag=True, help="Stop all servers of this user.")
 @click.option("--force", is_flag=True, help="Also stop a server that a client is connected to.")
 def stop(every: bool, force: bool, **target: str | None) -> None:
-    """Stop the server of a target, or all of them, unless a client is connected."""
+    """Stop the server of a target, or all servers, unless a client is connected."""
     if every:
         notes = server.running()
     else:
@@ -227,7 +227,7 @@ def stream(select: tuple[str, ...], exclude: tuple[str, ...], full_refresh: bool
 @click.option("--exclude", **_SELECTOR, help="Nodes to exclude.")
 @click.option(
     "--state",
-    help="Folder of an earlier manifest, for state:modified and --defer; alone, the nodes that the changes affect.",
+    help="Folder of an earlier manifest, for state:modified and --defer; on its own, selects what the changes affect.",
 )
 @click.option("--full-refresh", is_flag=True, help="Show what a run with --full-refresh would do.")
 @click.option("--threads", type=int, help="How many nodes to preview at once.")
@@ -242,7 +242,7 @@ def stream(select: tuple[str, ...], exclude: tuple[str, ...], full_refresh: bool
 def plan(full_refresh: bool, output: str, fail_on_loss: bool, **selection: Any) -> None:
     """Show what `dbt run` would do with each node, without writing anything.
 
-    With --state, and neither a selection nor --defer: which nodes the changes since that state affect, and why.
+    With --state, and neither a selection nor --defer, shows the nodes that changes since that state affect, and why.
     Exit code 1 if a node would fail.
     """
     if selection["state"] and not (selection["select"] or selection["exclude"] or _passed("--defer", "--selector")):
@@ -262,8 +262,8 @@ def _passed(*names: str) -> bool:
 
 
 def _affected(selection: Mapping[str, Any], *, full_refresh: bool, as_json: bool) -> list[str]:
-    """Print the nodes that the changes since a state affect; returns dbt's selectors of them."""
-    # Importing sqlglot takes a second.
+    """Print the nodes that the changes since a state affect; returns dbt's selectors for these nodes."""
+    # Imported here, because importing sqlglot takes a second.
     from dbt_paimon.lineage import command
 
     target = {name: value for name, value in selection.items() if name not in ("select", "exclude", "state")}
@@ -281,7 +281,7 @@ def _affected(selection: Mapping[str, Any], *, full_refresh: bool, as_json: bool
 def lineage(column: str, up: bool, down: bool, as_json: bool, mermaid: bool, **target: Any) -> None:
     """Show which columns a column is computed from, and which are computed from it.
 
-    A value edge: the value is used. A row edge: it decides which rows there are (WHERE, JOIN, GROUP BY, windows).
+    Value edges: a column's value is used. Row edges: it decides which rows there are (WHERE, JOIN, GROUP BY, windows).
     """
     if as_json and mermaid:
         raise click.ClickException("--json and --mermaid print different formats. Leave one out.")
@@ -312,7 +312,7 @@ def build(affected: bool, state: str, full_refresh: bool, arguments: tuple[str, 
             "selection. --exclude may stand beside --affected."
         )
     places = options(target)
-    # The options that change what is compiled; those of the run alone are dbt's.
+    # Compile with these options only; `arguments` are for dbt's build.
     selectors = command.changed(places, state, full_refresh=full_refresh, as_json=False)
     if not selectors:
         return
@@ -350,7 +350,7 @@ def report(path: str, as_json: bool, results: tuple[str, ...], fail_on: str | No
     Reads metadata only. The page needs no server and no network.
     """
     if not as_json:
-        charts.pygal()  # fails if it is not installed, before any table is read
+        charts.pygal()  # Before any table is read, fail if pygal is not installed.
     made = reporting.run(_dbt_arguments(**selection), results)
     click.echo(pages.as_json(made) if as_json else pages.write(made, Path(path)))
     if fail_on and (made.advice or made.unread):
@@ -421,9 +421,9 @@ def env_group() -> None:
 @click.option("--state", required=True, help="Folder of the manifest.json of production's last run.")
 @click.option("--full-refresh", is_flag=True, help="Build incremental models in full, not from production's rows.")
 def create(name: str, state: str, full_refresh: bool, **target: str | None) -> None:
-    """Create the environment NAME, or replace it: build and test what differs from production, and what reads it.
+    """Create the environment NAME, or replace it: build and test nodes that differ from production, and their readers.
 
-    The target is production's. Exit code 1 if a node or a data test fails.
+    Run it with production's target. Exit code 1 if a node or a data test fails.
     """
     if not create_environment(EnvironmentProject(target, schema_suffix(name)), state, full_refresh=full_refresh):
         sys.exit(1)
@@ -448,7 +448,7 @@ def diff_of_environment(name: str, samples: int, output: str, **target: str | No
 @_with_target
 @click.argument("name")
 def promote(name: str, **target: str | None) -> None:
-    """Publish all tables of the environment NAME in production, one after another, or finish doing so."""
+    """Publish all tables of the environment NAME in production, one by one, or finish an interrupted promotion."""
     promote_environment(EnvironmentProject(target, schema_suffix(name)))
 
 

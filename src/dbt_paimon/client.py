@@ -1,6 +1,6 @@
 """Client of a running `dbt-paimon shell` of the same project: sends it a command and prints the output.
 
-They use a Unix socket in a private folder. The request is one line of JSON. The answer is one line of JSON for each
+Both use a Unix socket in a private folder. The request is one line of JSON. The answer is one line of JSON for each
 piece of output (`{"text": …}`), followed by `{"code": …}`, the exit code.
 """
 

@@ -46,7 +46,7 @@ def listed(arguments: Sequence[str], *keys: str) -> list[dict[str, Any]]:
 
 @contextmanager
 def replaced(module: ModuleType, **classes: type) -> Iterator[None]:
-    """Inside the block, dbt uses these classes in place of those of one of its modules."""
+    """Inside the block, a dbt module has these classes instead of its own ones with the same names."""
     before = {name: getattr(module, name) for name in classes}
     try:
         vars(module).update(classes)

@@ -22,7 +22,7 @@ def run(select: Sequence[str], exclude: Sequence[str], full_refresh: bool, targe
     """Run streaming models, each on its own thread, until Ctrl-C or SIGTERM; return whether all ended without an error.
 
     If one fails, the others end, so that a service manager restarts the command. If one reads another's table, all run
-    once first, in the order of dbt's graph, to read everything there is.
+    once first, in the order of dbt's graph, so that this table exists.
     """
     chosen = ["--select", *(f"{word},{_STREAMS_ONLY}" for word in select)]
     if exclude:
@@ -61,7 +61,7 @@ def _reads_one_of(stream: Mapping[str, Any], streams: Sequence[Mapping[str, Any]
 
 
 def _end_others(event: Any) -> None:
-    """End the other streams after their current batches if one has failed, as dbt's events say."""
+    """End the other streams after their current batches, if the event says that a stream has failed."""
     if event.info.name == "NodeFinished" and event.data.run_result.status == "error":
         if not long_running.STOP.is_set():
             click.echo(f"{event.data.node_info.node_name} failed. Stopping the others after their current batch.")
@@ -84,7 +84,7 @@ def _all_at_once() -> Iterator[None]:
 
 @contextmanager
 def _stopped_by_signals() -> Iterator[None]:
-    """Stop the streams after their current batches at the first signal, and abort these at the second."""
+    """Stop the streams after their current batches at the first signal, and abort the batches at the second."""
 
     def end(number: int, frame: FrameType | None) -> None:
         if long_running.STOP.is_set():

@@ -48,7 +48,7 @@ def command_at(words: Sequence[str]) -> int:
 
 
 def without(words: Sequence[str], names: Collection[str]) -> tuple[list[str], list[str]]:
-    """Split words into two lists: all others, and the options `names` with their values."""
+    """Split words into two lists: all but the options `names`, and these options with their values."""
     kept: list[str] = []
     taken: list[str] = []
     position = 0

@@ -54,7 +54,7 @@ def run(
 def show(
     results: Sequence[selected_nodes.NodeResult[Difference]], before: Side, after: Side, output: str
 ) -> list[Difference]:
-    """Print the differences of nodes, and return them; `before` and `after` name the sides of those that failed."""
+    """Print the differences of nodes, and return them; `before` and `after` name the sides of nodes that failed."""
     with_table = [result for result in results if str(result.node.config.materialized) != "ephemeral"]
     found = [result.value or _failed(result, before, after) for result in with_table]
     for difference in found:
@@ -69,7 +69,7 @@ def show(
 
 
 def _deferred(target: Mapping[str, str | None], before: Side, after: Side, state: str | None, folder: str) -> list[str]:
-    """dbt's options for deferring to another target, whose manifest is written to `folder`, or to `--state`."""
+    """dbt's options to defer to `--state`, or to another target, whose manifest is written to `folder`."""
     kept = ["--state", state] if state else []
     other = next((side.value for side in (before, after) if side.kind is Kind.TARGET), None)
     if other:

@@ -76,7 +76,7 @@ class Comparison:
         whole = Statements(old.relation.render(), new.relation.render(), keys, columns)
         queries, of_all = self._pruned(whole, old, new)
         if keys and not _is_unique(keys, old, new) and self._adapter.query(queries.repeated_key())[0][0]:
-            # A row of one side could match several rows of the other.
+            # Compare whole rows: by key, a row of one side could match several rows of the other.
             queries = replace(queries, key=())
         found = replace(found, key=tuple(column.after for column in queries.key), left_out=left_out)
         return self._counted(found, queries, samples, of_all)
@@ -199,7 +199,7 @@ class Comparison:
         if not _share_partitions(old, new):
             return None
         is_branch = any(_table(state).identifier != state.relation.identifier for state in (old, new))
-        # For files of a branch, FilesTable of 0.9.0 looks up schemas in the table itself [ran].
+        # FilesTable of 0.9.0 looks up the schemas of a branch's files in the table, so they must be the same [ran].
         if is_branch and not self._have_same_schemas(old, new):
             return None
         return files.differing_partitions(self._adapter.query, _files(old), _files(new))

@@ -129,7 +129,7 @@ def _begin(adapter: PaimonAdapter, planned: _Planned) -> Journal:
 
 
 def _start_from_production(arguments: Sequence[str], made: Journal, state: str) -> None:
-    """Clone production's incremental tables: as branches, or as copies of tables that cannot have a branch."""
+    """Clone production's incremental tables: as branches, or as copies if they cannot have a branch."""
     clones = [node for node in made.nodes if node.materialized == "incremental" and node.base.kind == "table"]
     if not clones:
         return

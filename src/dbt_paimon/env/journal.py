@@ -189,7 +189,7 @@ def change_of(adapter: PaimonAdapter, journal: Journal, node: Node) -> str:
     found, base = adapter.get_relation(*node.production), node.base
     kind = "" if found is None else "table" if found.is_table else "view"
     if kind == node.materialized == "view":
-        # The promotion replaces a view by its new query, even if it has already replaced a table by this view.
+        # Replacing a view loses no rows. The promotion may have written this one itself, in place of a table.
         return ""
     if kind != base.kind:
         return f"it was {_words(base.kind)}, and is now {_words(kind)}"

@@ -1,8 +1,8 @@
 """`dbt-paimon env promote`: publishes the tables of an environment, one after another, each by one commit.
 
 The environment keeps all new rows until it is dropped, so a promotion that was killed can be finished: the journal
-lists the published nodes, and `env promote` publishes the others. The promotion's commits have a commit user of their
-own, stored in the same commit as the rows, which distinguishes them from other writes.
+lists the published nodes, and `env promote` publishes the others. A commit user of its own, which Paimon stores in
+each commit, distinguishes the promotion's commits from other writes.
 """
 
 from __future__ import annotations
@@ -185,12 +185,12 @@ class _Promotion:
         resolver = adapter.get_macro_resolver()
         sql = str(adapter.execute_macro("paimon__promoted_rows", kwargs=arguments, macro_resolver=resolver))
         model.compiled, model.extra_ctes_injected, model.language, model.compiled_code = True, True, "sql", sql
-        # The rows have passed their tests, so no audit. With `full_refresh: false` they would be added to the old rows.
+        # The rows have passed their tests, so they need no audit. `full_refresh: false` would add them to the old rows.
         model.config["full_refresh"], model.config["wap"] = True, False
         return model
 
     def begin(self, adapter: Any, model: Any) -> None:
-        """Lock the node's production table until the node ends, refuse if it has changed, and mark the next commits."""
+        """Lock the node's production table until the node ends, refuse a changed table, and mark the next commits."""
         node, builds = self._missing[model.unique_id], adapter.plans.builds
         if _is_view(model):
             return

@@ -20,7 +20,7 @@ def affected(before: Project, after: Project, *, full_refresh: bool = False) -> 
     Args:
         before: the earlier manifest.
         after: the manifest with the change.
-        full_refresh: whether the build replaces whole tables; then an incremental model may get other rows.
+        full_refresh: whether the build replaces whole tables, which may change any row of an incremental model.
     """
     found = {node_id: changes.own(before, after, node_id) for node_id in after.nodes}
     readers = [_Reader(after, node_id) for node_id, node in after.nodes.items() if node["resource_type"] in _BUILT]
@@ -47,7 +47,7 @@ class _Reader:
         self._hidden = macros.hidden(project, node_id)
 
     def change(self, found: Mapping[str, Change], *, full_refresh: bool) -> Change:
-        """How the node changes by itself and by the changes of what it reads."""
+        """The node's own change, joined with the changes that its parents cause in it."""
         change = found[self.node_id]
         for parent in self._parents:
             if parent in found and self._may_see(parent, found[parent]):
@@ -56,7 +56,7 @@ class _Reader:
         return replace(change, rows=change.rows or other_rows)
 
     def _may_see(self, parent: str, change: Change) -> bool:
-        """Whether the node may see a change: it sees reordered columns only by `*`, which its query shows."""
+        """Whether a change can affect the node. Reordered columns affect it only if it may read them by `*`."""
         if change.rows or change.columns:
             return True
         result = self._query.result
@@ -78,7 +78,7 @@ class _Reader:
         return self._from_columns(name, parent, change.columns, result)
 
     def _from_columns(self, name: str, parent: str, columns: frozenset[str], result: Result) -> Change:
-        """How the node changes by changed columns of one parent."""
+        """How changed columns of one parent change the node."""
         changed: set[Field] = {(parent, column) for column in (*columns, ANY)}
         if hit := result.rows & changed:
             return Change.of_rows(f"{_shown(name, hit)} decides which rows it has")

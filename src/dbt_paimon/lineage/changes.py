@@ -16,7 +16,7 @@ from dbt_paimon.lineage.queries import Output, Result
 _IRRELEVANT: Final = frozenset("tags meta docs group access enabled packages static_analysis".split())
 # Idempotent strategies: a second run on the same rows changes nothing.
 _REPEATABLE: Final = frozenset(("upsert", "merge", "partial_update", "insert_overwrite", "delete+insert"))
-# Materializations that may change a column of a table alone.
+# Materializations in which a column may change while rows and other columns stay the same.
 _OF_COLUMNS: Final = frozenset(("ephemeral", "incremental", "materialized_view", "table", "test", "view"))
 
 IN_SOME_RUNS: Final = "SQL under is_incremental()"
@@ -50,7 +50,7 @@ class Change:
     reasons: tuple[str, ...] = ()
 
     def joined(self, other: Change) -> Change:
-        """Both changes of one node."""
+        """Combine two changes of one node."""
         reasons = tuple(dict.fromkeys((*self.reasons, *other.reasons)))
         kind = max(self.kind, other.kind, key=list(Kind).index)
         columns = self.columns | other.columns
@@ -206,7 +206,7 @@ def _hidden_difference(hidden: str | None, old: Result, new: Result) -> str:
 
 
 def _other_case(one: str, other: str) -> str:
-    """The reason if only the case of names of columns or fields changed: Spark stores names with their case."""
+    """The reason if names of columns or fields differ only in case, which Spark stores; '' if no name does."""
     old, new = parsing.names(one), parsing.names(other)
     common = {name.lower() for name in old} & {name.lower() for name in new}
     found = sorted({name.lower() for name in old ^ new} & common)
@@ -229,7 +229,7 @@ def _of_texts(before: Project, after: Project, texts: list[str], problem: str) -
 
 
 def compared(old: Result, new: Result) -> Change:
-    """How the result of a query differs."""
+    """How two results of a query differ."""
     if old.text != new.text or old.star != new.star:
         return _breaking("its query may return different rows")
     before, after = _texts(old.columns), _texts(new.columns)

@@ -40,7 +40,7 @@ def lineage(arguments: Sequence[str], column: str, *, up: bool, down: bool, outp
 
 
 def changed(arguments: Sequence[str], state: str, *, full_refresh: bool, as_json: bool) -> list[str]:
-    """Print the nodes that the changes since a state affect, in the order of a run; returns dbt's selectors of them."""
+    """Print the nodes that the changes since a state affect, in run order; returns dbt's selectors for them."""
     before = _state(state)
     refresh = ["--full-refresh"] if full_refresh else []
     project, order = _project([*refresh, *arguments], before)
@@ -56,7 +56,7 @@ def changed(arguments: Sequence[str], state: str, *, full_refresh: bool, as_json
 
 
 def _selector(node: Mapping[str, Any]) -> str:
-    """dbt's selector of exactly this node."""
+    """dbt's selector for exactly this node."""
     return f"fqn:{'.'.join(node['fqn'])},resource_type:{node['resource_type']}"
 
 
@@ -136,7 +136,7 @@ def _project(arguments: Sequence[str], before: Mapping[str, Any] | None = None) 
 
 
 def _in_the_mode_of(before: Project, project: Project, arguments: Sequence[str]) -> Project:
-    """The project with incremental models compiled for a first or a later run, as the earlier manifest has them.
+    """The project with each incremental model compiled for a first or a later run, whichever the earlier manifest has.
 
     In the schema of a pull request an incremental model has no table yet, so its query is that of a first run.
     """
@@ -196,7 +196,7 @@ def _as_json(manifest: Any) -> dict[str, Any]:
 
 
 def _unknown(projects: Sequence[Project]) -> set[str]:
-    """The relations whose columns a query needs, and the manifests do not have."""
+    """The relations whose columns a query needs, but no manifest has."""
     queries = [project.query(node_id) for project in projects for node_id in project.nodes]
     needed = {name.partition("$")[0] for query in queries for name in query.relations or ()}
     return {name for name in needed if not any(project.columns(name) for project in projects)}

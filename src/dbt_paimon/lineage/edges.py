@@ -21,7 +21,7 @@ WITH_QUERY: Final = ("model", "snapshot")
 
 @dataclass(frozen=True)
 class Edge:
-    """`target` depends on `source`; for a ROW edge of all rows, the column of `target` is ANY."""
+    """`target` depends on `source`. If `source` decides which rows a whole node has, the column of `target` is ANY."""
 
     source: Field
     target: Field
@@ -121,7 +121,7 @@ def _name(node: Mapping[str, Any]) -> str:
 
 
 def of(project: Project, node_id: str, column: str, *, up: bool = True, down: bool = True) -> Lineage:
-    """The lineage of a column. Values are followed to the end; what decides rows is given for the column's own node."""
+    """The lineage of a column. Value edges are followed to the end; row edges are listed, but not followed."""
     into: dict[Field, list[Edge]] = {}
     out_of: dict[Field, list[Edge]] = {}
     for edge in edges(project):
@@ -163,7 +163,7 @@ def _outputs(project: Project, result: Result) -> Mapping[str, Output]:
 
 
 def _follow(edges_at: Mapping[Field, list[Edge]], at: Field, end: str, found: dict[Edge, int], distance: int) -> None:
-    """Add the edges at a column, and those that values lead to; `end` is the side of an edge that is followed."""
+    """Add the edges at a column, and follow value edges to their `end` (source or target)."""
     of_all_columns = edges_at.get((at[0], ANY), []) if distance == 0 or end == "target" else []
     for edge in [*edges_at.get(at, []), *of_all_columns]:
         if edge not in found:
@@ -173,7 +173,7 @@ def _follow(edges_at: Mapping[Field, list[Edge]], at: Field, end: str, found: di
 
 
 def _problems(project: Project, reached: set[str], *, with_readers: bool) -> dict[str, str]:
-    """Why the columns of these nodes cannot be followed, and those of the nodes that read one of them."""
+    """Why the columns of these nodes cannot be followed; `with_readers`: also those of the nodes that read them."""
     found: dict[str, str] = {}
     for node_id, node in project.nodes.items():
         query = project.query(node_id)

@@ -16,7 +16,7 @@ _OF_QUERY: Final = frozenset(("ephemeral", "incremental", "materialized_view", "
 _SAYS_NOTHING: Final = ("meta", "docs", "tags", "group")
 _HOOKS: Final = ("pre-hook", "pre_hook", "post-hook", "post_hook")
 _SNAPSHOT_STRATEGIES: Final = ("check", "timestamp")
-# Names by which Jinja reads tables, or depends on what a run selects. `adapter.dispatch('name')` only finds a macro.
+# Names by which Jinja reads tables, or depends on what a run selects. `adapter.dispatch('name')` reads nothing.
 _READS: Final = re.compile(
     r"\b(run_query|statement|load_result|load_relation|load_cached_relation|context|builtins|flags|selected_resources|"
     r"invocation_args_dict|adapter(?!\s*\.\s*dispatch\s*\(\s*(?:macro_name\s*=\s*)?['\"]))\b"
@@ -74,7 +74,7 @@ def has_hooks(config: Mapping[str, Any]) -> bool:
 
 
 def hidden(project: Project, node_id: str) -> str | None:
-    """The Jinja and SQL of a model that its compiled query may lack, because it depends on is_incremental().
+    """The Jinja and SQL of a model that its compiled query may lack, because they depend on is_incremental().
 
     None if the compiled query is the same in every run.
     """
@@ -93,7 +93,7 @@ def hidden(project: Project, node_id: str) -> str | None:
         more = [text for name, text in jinja if name.rpartition(" ")[2].lower() in called and text not in parts]
         parts |= dict.fromkeys(more)
         waiting += more
-    # dbt lists the macros of a node in any order.
+    # Sorted, because dbt lists the macros of a node in any order.
     return "\n".join(sorted(parts))
 
 
@@ -166,7 +166,7 @@ def _jinja(project: Project, node: Mapping[str, Any], *, without: Sequence[str] 
 def _reached(project: Project, node: Mapping[str, Any]) -> list[str]:
     """The ids of the macros that a node calls, and of those that they call.
 
-    dbt lists the macros that it has met while it parsed. Those in a branch that it did not take are found by name.
+    dbt lists only the macros that it met while parsing. Macros in a branch that it did not take are found by name.
     """
     every = project.manifest["macros"]
     by_name = {macro["name"]: key for key, macro in every.items() if macro["package_name"] not in OURS}

@@ -28,7 +28,7 @@ _UNITS: Final = frozenset(
     "day dayofyear hour microsecond millisecond minute month quarter second week year".split(),
 )
 
-# It warns of queries that cannot be resolved; the reason is in `Unresolved`.
+# sqlglot warns about queries that it cannot resolve, but `Unresolved` already has the reason.
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
 
 
@@ -88,7 +88,7 @@ def parsed(sql: str) -> exp.Query:
 
 
 def plain(sql: str, node_of: NodeOf) -> str:
-    """A query as text, without comments and format, with the ids of its relations; raises Unresolved."""
+    """A query as text without comments and formatting, with the ids of its relations; raises Unresolved."""
     tree = parsed(sql)
     _with_ids(tree, node_of)
     return repr(tree)
@@ -120,7 +120,7 @@ def _with_ids(tree: exp.Query, node_of: NodeOf) -> list[exp.Table]:
 
 
 def _expand_struct_stars(select: exp.Select) -> None:
-    """Replace `row.*` by the fields of `row`, if FROM is a subquery that makes it by from_json or from_csv."""
+    """Replace `row.*` by the fields of `row`, if FROM is a subquery that creates it with from_json or from_csv."""
     structs = _structs(select)
     for item in list(select.expressions):
         if isinstance(item, exp.Column) and item.is_star and not any(item.this.args.values()):
@@ -158,20 +158,20 @@ def _columns_in_use(tree: exp.Query, unknown: Sequence[exp.Table]) -> dict[str, 
     for table in unknown:
         select = table.find_ancestor(exp.Select)
         if select is None or select.is_star:
-            # An invented column would become one of `*`.
+            # `*` would be expanded to the columns in use, as if there were no others.
             return {}
         found.setdefault(table.name, {}).update(dict.fromkeys(sorted(_uses(select, table)), "string"))
     return dict(found)
 
 
 def _uses(select: exp.Select, table: exp.Table) -> set[str]:
-    """The columns of a relation that its SELECT names."""
+    """The columns of a relation that the SELECT names."""
     owners = {table.alias_or_name.lower()}
     if not select.args.get("joins") and not select.args.get("laterals"):
         owners.add("")
     names: set[str] = set()
     aliases: set[str] = set()
-    # In this order: an alias of the SELECT list hides no column that is used before.
+    # The order matters: an alias of the SELECT list hides columns in later clauses only.
     clauses = ("from_", "joins", "laterals", "where", "expressions", "group", "having", "qualify")
     for item in (item for clause in clauses for item in ensure_list(select.args.get(clause))):
         used = {column.name.lower() for column in item.find_all(exp.Column) if column.table.lower() in owners}
@@ -183,7 +183,7 @@ def _uses(select: exp.Select, table: exp.Table) -> set[str]:
 
 
 def _normalize_calls(tree: exp.Query) -> None:
-    """Write names of functions in lower case, and units of date functions, which are parsed as columns, as words."""
+    """Write function names in lower case, and make units of date functions, which are parsed as columns, keywords."""
     for call in tree.find_all(exp.Anonymous):
         name = call.name.lower()
         call.set("this", name)

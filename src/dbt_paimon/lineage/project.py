@@ -17,7 +17,7 @@ from dbt_paimon.lineage import parsing, queries
 from dbt_paimon.lineage.parsing import Unresolved
 from dbt_paimon.lineage.queries import Field, Output, Result
 
-# Resource types with a relation or rows of their own; `function` is one that queries may call.
+# Resource types with a relation or rows of their own, and functions, which queries may call.
 KINDS: Final = frozenset(("model", "seed", "snapshot", "source", "test", "function"))
 # Prefix of the id of a relation that no node of the manifest has.
 FOREIGN: Final = "relation:"
@@ -63,7 +63,7 @@ class Project:
 
     @cached_property
     def overrides(self) -> str:
-        """Identifies the macros that override one of dbt or the adapter, which may run with every node."""
+        """Identifies the macros that override macros of dbt or the adapter, and so may run with every node."""
         return overrides(SimpleNamespace(**macro) for macro in self.manifest["macros"].values())
 
     @cached_property
@@ -107,9 +107,9 @@ class Project:
         return list(found)
 
     def query(self, node_id: str) -> Query:
-        """The query of a model, snapshot or test; one without relations for other nodes."""
+        """The query of a model, snapshot or test; for other nodes, a query without relations."""
         if node_id not in self._queries:
-            # Its own table, which an incremental model may read, is not followed further.
+            # For an incremental model that reads its own table, which is not followed further.
             self._queries[node_id] = Query(None, problem="it reads its own table")
             self._queries[node_id] = self._read(self.nodes[node_id])
         return self._queries[node_id]
@@ -133,7 +133,7 @@ class Project:
         return Query(relations, _of_snapshot(node, result) if node["resource_type"] == "snapshot" else result)
 
     def _columns_of(self, relations: Iterable[str], reader: Mapping[str, Any]) -> dict[str, Sequence[str]]:
-        """The columns of what a node reads; of its own table, those that its query names."""
+        """The columns of the relations that a node reads; for its own table, those that its query names."""
         found = {name.partition("$")[0]: () for name in relations}
         own = reader["unique_id"].lower()
         return {name: _named(reader["compiled_code"]) if name == own else self.columns(name) for name in found}

@@ -39,7 +39,7 @@ class Output:
         text: identifies the expression over the rows of the query: two queries with the same rows and the same text
             give the same values.
         values: the columns whose values the expression uses.
-        rows: the columns that decide which rows it uses: of windows and subqueries.
+        rows: the columns that decide which rows it uses, in windows and subqueries.
     """
 
     text: str
@@ -64,9 +64,8 @@ class Result:
         columns: the output columns by name, in lower case and in order.
         text: identifies the rows without their columns' values.
         rows: the columns that decide which rows there are.
-        star: the id of the relation whose columns, which are not known, are passed on as they are; '' if all columns
-            are known.
-        inner: the columns of this name in any subquery or CTE, or here.
+        star: the id of the relation whose unknown columns are passed on as they are; '' if all columns are known.
+        inner: by name, the columns of the query, its subqueries and CTEs; columns with the same name are combined.
     """
 
     columns: Mapping[str, Output]
@@ -99,9 +98,9 @@ class _Source:
     Attributes:
         label: identifies it in the texts of expressions, whatever its alias is.
         rows: which rows it has.
-        result: of a subquery.
+        result: the columns and rows of a subquery.
         relation: the id of a relation, with `$` and the rest for a system table or a branch; '' for others.
-        star: the relation whose columns, which are not known, `*` passes on; '' if there is none.
+        star: the relation whose unknown columns `*` passes on; '' if there is none.
     """
 
     label: str
@@ -211,9 +210,9 @@ class _Reader:
 
     @staticmethod
     def _open_star(node: exp.Select, scope: _Scope) -> str:
-        """The relation that `*` passes on, whose columns are not known."""
+        """The relation whose unknown columns `*` passes on."""
         item = node.expressions[0]
-        # Of a name that is no alias, `*` is the fields of a struct.
+        # If the name in `name.*` is not an alias, it is a struct, and `*` returns its fields.
         star = item.this if isinstance(item, exp.Column) and item.table.lower() in scope.own else item
         is_whole = isinstance(star, exp.Star) and not any(star.args.values())
         passed = [source.star for source in scope.own.values()]
@@ -241,7 +240,7 @@ class _Reader:
         return Result(columns, rows.text, rows.reads)
 
     def _limited(self, node: exp.Expr, result: Result, scope: _Scope) -> Result:
-        """The result after LIMIT and OFFSET, whose rows ORDER BY chooses."""
+        """The result after LIMIT and OFFSET, for which ORDER BY decides which rows remain."""
         if not node.args.get("limit") and not node.args.get("offset"):
             return result
         scope = replace(scope, aliases=result.columns)

@@ -23,7 +23,7 @@ LIMITS: Final[Mapping[str, Mapping[str, float | str]]] = {
     "bucket_size": {"max_gb": 5},
     "partition_count": {"max_partitions": 1000},
 }
-# CoreOptions.SNAPSHOT_NUM_RETAINED_MIN
+# Paimon's default (CoreOptions.SNAPSHOT_NUM_RETAINED_MIN).
 LEAST_SNAPSHOTS: Final = 10
 _DAY: Final = 86_400
 

@@ -22,13 +22,13 @@ def with_lineage(tables: Sequence[Table], path: Path, nodes: Mapping[str, Mappin
 
     Args:
         path: the manifest; it need not exist.
-        nodes: the nodes of the project as it is now. A query of other code is left out.
+        nodes: the nodes of the project as it is now. Queries of nodes whose code has changed since are left out.
     """
     manifest = _compiled(path, nodes)
     if not any(node.get("compiled_code") for node in manifest["nodes"].values()):
         missing = f"{path.name} in the target folder has no compiled queries of this project. Run dbt compile."
         return tuple(replace(table, columns_unknown=(missing,)) for table in tables)
-    # Importing sqlglot takes a second.
+    # Imported here, because importing sqlglot takes a second.
     from dbt_paimon.lineage.project import Project, documented_columns
 
     given = documented_columns([*manifest["nodes"].values(), *manifest["sources"].values()])

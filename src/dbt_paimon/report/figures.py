@@ -92,7 +92,7 @@ class ColumnEnd:
 
 @dataclass(frozen=True)
 class Column:
-    """A column, the columns that it is computed from, and those that read it; `*` for what all columns have."""
+    """A column, the columns that it is computed from, and those that read it; the name `*` stands for all columns."""
 
     name: str
     reads: tuple[ColumnEnd, ...] = ()
@@ -155,7 +155,7 @@ class Table:
 
 @dataclass(frozen=True)
 class NodeRun:
-    """A node in a run of dbt. `begins`: seconds since the run's start. None: not in the adapter's response."""
+    """A node in a run of dbt. `begins`: seconds since the run's start. What the adapter does not report is None."""
 
     node: str
     name: str

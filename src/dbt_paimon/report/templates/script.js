@@ -20,7 +20,7 @@
     }
   };
   addEventListener("hashchange", open);
-  // A second click on the same link changes no hash.
+  // A second click on the same link does not change the hash, so there is no event.
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[href^='#t-']");
     if (link && link.hash === location.hash) open();
