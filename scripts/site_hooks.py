@@ -26,7 +26,7 @@ def on_config(config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
-    """Point links out of docs/ at the repository; without a repository URL, only their text remains."""
+    """Make links that lead out of docs/ point to the repository; without a repository URL, keep only their text."""
     folder = posixpath.dirname(page.file.src_uri)
 
     def redirected(link: re.Match[str]) -> str:

@@ -41,7 +41,7 @@ otherwise dbt does: {dbt}.
 
 ## Options of the target
 
-The same as dbt's. All commands except `server status` accept them.
+These are the same as dbt's. All commands except `server status` accept them.
 
 {target}
 """

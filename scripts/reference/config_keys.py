@@ -26,7 +26,7 @@ is checked and what happens if a key changes. `make reference` writes this page 
 
 ## A table
 
-For models that are tables, seeds and snapshots.
+For seeds, snapshots, and models that are tables.
 
 {table}
 
@@ -39,7 +39,7 @@ Keys of [strategies](../strategies.md); the first three are dbt's, with this ada
 
 ## Materialized views
 
-In addition to the keys of a table and dbt's `on_configuration_change`.
+Materialized views also accept the keys of a table and dbt's `on_configuration_change`.
 
 {views}
 

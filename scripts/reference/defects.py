@@ -1,4 +1,4 @@
-"""known-defects.md: Paimon's defects (from `capabilities`), what the adapter does about them, and the tests of that."""
+"""known-defects.md: Paimon's defects (from `capabilities`), what the adapter does about them, and the tests of this."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Each defect returns wrong rows, loses rows or makes a table unreadable. The seco
 releases that have the defect, the third what dbt-paimon does about it. `dbt debug` counts the defects of your
 `paimon_version`.
 
-Other pages have [what file formats lose](../data-types.md#what-files-lose), [NaN in ORC](../limits.md#reading),
+Other pages describe [what file formats lose](../data-types.md#what-files-lose), [NaN in ORC](../limits.md#reading),
 a running Flink compaction job that [loses a new column](../flink.md#a-job-that-is-running),
 Paimon's own [incremental queries over several commits](../changelog.md#reading-changes), and deletes that wait in
 [postpone buckets](../buckets.md#postpone-buckets).
@@ -27,7 +27,7 @@ Programs that use the same tables without dbt-paimon are not protected.
 `make reference` writes this page from `capabilities.py`.
 """
 
-# Capability -> (what the adapter does where it is missing, the test of that).
+# Capability -> (what the adapter does if a release lacks it, the test that shows this).
 ANSWERS: Final[Mapping[Capability, tuple[str, str]]] = {
     Capability.OLD_BUCKETS_GUARDED: ("a rescale of some partitions is refused", "functional/buckets/test_rescale.py"),
     Capability.DECIMAL_FIRST_IN_STRUCT: ("the table is refused", "unit/test_corpus.py"),

@@ -14,14 +14,14 @@ FIELD_KEYS: Final[Mapping[str, Key]] = {
     "ignore_retract": Key("Whether the function ignores `-U` and `-D` rows", page="merge-engines.md"),
     "default_value": Key("The value of the column for rows that have NULL; until Paimon 1.1", page="merge-engines.md"),
     "sequence_group": Key(
-        "The columns that are updated together, in the order of this one", COLUMNS, page="merge-engines.md"
+        "The columns that are updated together, ordered by the values of this one", COLUMNS, page="merge-engines.md"
     ),
     "distinct": Key("Whether `collect` and `listagg` keep each value once", page="merge-engines.md"),
     "list_agg_delimiter": Key("The separator of `listagg`", default="a comma", page="merge-engines.md"),
     "stats_mode": Key("The statistics of the column in data files: `none`, `counts`, `full`, `truncate(16)`"),
     "nested_key": Key("The key of the nested rows of `nested_update`", COLUMNS, page="merge-engines.md"),
     "count_limit": Key("The most nested rows that `nested_update` keeps", NUMBER, page="merge-engines.md"),
-    "ts_field": Key("The field of `merge_map_with_keytime` with the time of a value", "a field"),
+    "ts_field": Key("For `merge_map_with_keytime`: the field with the time of a value", "a field"),
     "nested_sequence_field": Key("The field that orders nested rows with the same key", "a field"),
     "nested_key_null_strategy": Key("How nested rows with a NULL key are handled"),
     "map.storage_layout": Key("How a map is laid out in files"),

@@ -1,4 +1,4 @@
-"""errors.md: the messages of the adapter before it sends SQL.
+"""errors.md: the messages that the adapter gives before it sends SQL.
 
 This module runs the cases of tests/unit/corpus to get their messages. Of messages that differ only in names and values,
 the page shows the first.
@@ -30,7 +30,7 @@ from dbt.adapters.paimon.tables.changeset import ExistingTable, compute_changese
 from reference.described_keys import DBT_KEYS
 from reference.markdown import code, codes, plain, table
 
-# What Paimon 0.9 does with such a table.
+# What Paimon 0.9 itself does with a config that the adapter refuses.
 _PAIMON: Final = {
     "refuses": "refuses it",
     "breaks": "a write or a read fails, or rows are lost",
@@ -41,16 +41,16 @@ _VALUES: Final = re.compile(
     r"(?:Known|Its columns|Allowed|Did you mean|Use one of)\b.*|'[^']*'|\b\d[\w.]*|\([^)]*\)|\b(?:array|map|struct)<\S+"
     r"|\b(?:string|int|bigint|boolean|date|timestamp|binary|double|decimal)\b"
 )
-# Other names under which messages are listed; not keys of this adapter.
+# Names under which messages are listed although they are not keys of this adapter.
 _NO_KEYS: Final = ("column", "constraints", "event_time")
 # Kinds of cases in first_day.yml whose messages do not depend on dbt's version.
 _BEFORE_SPARK: Final = ("start", "java", "versions", "spark_home", "thrift", "import", "ivy", "jvm")
 _PAGE: Final = """\
 # Errors and warnings
 
-The errors and warnings of dbt-paimon before it sends SQL, each with its remedy. `make reference` writes this page from
-the mistakes in `tests/unit/corpus`, with Paimon 0.9.0 unless a message says otherwise. Of messages that differ only in
-names and values, one is listed.
+The errors and warnings that dbt-paimon gives before it sends SQL, each with its remedy. `make reference` writes this
+page from the mistakes in `tests/unit/corpus`, with Paimon 0.9.0 unless a message says otherwise. Of messages that
+differ only in names and values, one is listed.
 
 Errors of Spark come with the [line of your file](../results.md#where-an-error-is), and
 [some](#what-is-added-to-sparks-errors) with a remedy. Streams have [their own](../streaming.md#when-it-fails).
@@ -66,8 +66,8 @@ Errors of Spark come with the [line of your file](../results.md#where-an-error-i
 ## Config
 
 `model 'orders': merge_engine='upsert': not an allowed value. Allowed: …`: the model, the key and its value, what is
-wrong, what to do. All mistakes of a node are in one message. *By itself* is what Paimon 0.9 does with such a table,
-if that was tried.
+wrong, what to do. All mistakes of a node are in one message. *By itself* is what Paimon 0.9 does with this config
+without dbt-paimon, if that was tried.
 
 {config}
 
@@ -86,12 +86,13 @@ The run continues. `--warn-error` turns warnings into errors.
 
 ## Keys of other adapters
 
-A key from a package that does not change rows is ignored, with a warning that names what to use instead
+A key of another adapter is ignored if it changes no rows, with a warning that names what to use instead
 ([packages](../packages.md#configs-of-other-adapters)).
 
 {ignored}
 
-These keys decide which rows a table has or who sees them, so they are refused; those of incremental models only there.
+These keys decide which rows a table has or who sees them, so they are refused. Keys of incremental models are refused
+only in incremental models.
 
 {refused}
 
@@ -124,7 +125,7 @@ def page() -> str:
 
 
 def cases() -> list[Case]:
-    """The configs on the page: the first of those with the same message about the same key."""
+    """The configs on the page: of those with the same message about the same key, only the first."""
     kept: dict[tuple[str, str], Case] = {}
     for case in corpus.bad():
         kept.setdefault((_heading(case), _VALUES.sub("…", message(case))), case)
@@ -172,7 +173,7 @@ def _config_table(found: list[Case]) -> str:
 
 def _profile() -> Iterator[tuple[str, str]]:
     for case in first_day.CASES:
-        # dbt itself reports an unknown adapter.
+        # Cases with a `type` are about an unknown adapter, which dbt itself reports.
         if case["kind"] == "profile" and "type" not in case["given"]:
             problem = _said(case).rpartition("- ")[2]
             key, _, says = problem.partition(": ")
@@ -199,7 +200,7 @@ def _said(case: Mapping[str, Any]) -> str:
 
 
 def _changes() -> Iterator[str]:
-    """The messages about changes of existing tables; one of those that differ only in names and values."""
+    """The messages about changes of existing tables; of messages that differ only in names and values, the first."""
     said: dict[str, str] = {}
     for change in corpus.changes():
         versions = Versions.of(change.get("version", "0.9.0"))
@@ -225,6 +226,6 @@ def _warnings() -> Iterator[tuple[str, str]]:
 
 def _added() -> Iterator[tuple[str, str]]:
     for remedy in REMEDIES:
-        # Placeholders that `errors.messages` fills in.
+        # The advice has placeholders, for which `errors.messages` has values only after an error.
         advice = remedy.advice.format("…", tables="the tables")
         yield code(remedy.pattern), plain(advice)

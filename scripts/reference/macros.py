@@ -20,7 +20,7 @@ FOLDER: Final = Path(paimon.PACKAGE_PATH) / "macros"
 # Files of properties: macros for SQL, for hooks and operations, for operations only, and data tests.
 IN_SQL, HOOKS, OPERATIONS, TESTS = "macros.yml", "hooks.yml", "operations.yml", "data_tests.yml"
 _BLOCKS: Final = frozenset({"macro", "test"})
-# Prefix and suffix of an operation whose name is also that of a dbt macro (see `adapter.execute_macro`).
+# Prefix and suffix of an operation's macro if dbt has a macro with the operation's name (see `adapter.execute_macro`).
 _CALLED: Final = ("paimon__", "_operation")
 # Folder of macros -> heading, and the page that explains it.
 _FOLDERS: Final[Mapping[str, tuple[str, str]]] = {
@@ -54,8 +54,8 @@ _OPERATIONS: Final = """\
 # Run-operations
 
 `dbt run-operation NAME --args '{{argument: value}}'`. Name a table as a model, seed or snapshot (`fct_flights`), or
-as `table`, `schema.table` or `catalog.schema.table`. A name of several tables, such as that of a model with versions,
-is refused: name one of the tables (`fct_flights_v2`). For macros that models call, see [macros](macros.md).
+as `table`, `schema.table` or `catalog.schema.table`. A name that several tables have, such as that of a model with
+versions, is refused: name one of the tables (`fct_flights_v2`). For macros that models call, see [macros](macros.md).
 `make reference` writes this page from the macros.
 
 ## In hooks, too

@@ -18,7 +18,7 @@ from dbt.adapters.paimon.options.table_options import (
 from dbt.adapters.paimon.spec.components import GROUPED_KEYS, OPTION_KEYS
 from reference.markdown import NOTHING, code, codes, table
 
-# Types as values in a config; any other type is text.
+# How values of a type are written in a config; values of other types are text.
 _TYPES: Final = {
     "Boolean": "`true` or `false`",
     "Integer": "a whole number",
@@ -35,9 +35,10 @@ _PAGE: Final = """\
 
 The options that a model may set in [`tblproperties`](config-keys.md#a-table). If an option has its own config key, use
 that instead. A name that your Paimon version does not have is refused. The table lists the options of Paimon
-{versions}; a release between two of them may have those of both. `make reference` writes this page from the code.
+{versions}; a release between two of these may have options of both. `make reference` writes this page from the code.
 
-- The column of a release shows the option's default, *yes* if it has none, or nothing if the release lacks the option.
+- The column of a release shows the option's default, *yes* if there is no default, or nothing if the release lacks the
+  option.
 - *fixed*: the option is set when a table is created; a change needs a new table
   ([config](../config.md#when-a-config-changes)).
 - In addition: `fields.<column>.…` ([`fields`](config-keys.md#fields)), `file-index.<type>.columns`,
@@ -48,9 +49,9 @@ that instead. A name that your Paimon version does not have is refused. The tabl
 
 {options}
 
-## Options that a model is refused
+## Options that a model may not set
 
-Each of them would change what every reader sees, or do nothing, or is not for a model to set.
+Each of them would change what every reader sees, would do nothing, or is not meant to be set by a model.
 
 {refused}
 
