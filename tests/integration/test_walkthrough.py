@@ -81,7 +81,7 @@ class TestWalkThrough:
         run_dbt(["run-operation", "update_t"])
         after = files()
         assert sorted(rows("select id, data from paimon.ods.t")) == [(1, "a4"), (2, "a2"), (3, "a3")]
-        # The row's file is rewritten with updated and unchanged rows; the old file stays for its table snapshot.
+        # The row's file is rewritten with updated and unchanged rows; the earlier table snapshot keeps the old file.
         assert before < after
         current = {path.rsplit("/", 1)[-1] for (path,) in rows("select file_path from paimon.ods.`t$files`")}
         names = {key.rsplit("/", 1)[-1] for key in after - before}

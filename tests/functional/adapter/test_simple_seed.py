@@ -74,7 +74,7 @@ class TestSeedParsing(ExpectedInSpark, BaseSeedParsing):
 
 
 class TestSimpleSeedWithBOM(BaseSimpleSeedWithBOM):
-    # Like ExpectedInSpark; also copies the CSV file from the suite's folder, because the base looks in this one.
+    # Like ExpectedInSpark; also copies the CSV file from the suite's folder, because the base reads this folder.
     @pytest.fixture(scope="class", autouse=True)
     def setUp(self, project):
         project.run_sql(in_spark(seeds.seeds__expected_sql))

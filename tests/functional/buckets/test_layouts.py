@@ -78,7 +78,7 @@ class TestLayouts:
 
     @pytest.fixture
     def layout(self, rows):
-        """Function: (bucket, number of rows) of each file of a table."""
+        """Function: the bucket and the number of rows of each file in a table."""
         return lambda name: rows(
             f"select bucket, record_count from {{schema}}.`{name}$files` order by bucket, record_count"
         )
@@ -131,7 +131,7 @@ class TestLayouts:
         rows("update {schema}.moved set v = 40, pt = 1 where pk = 4")
 
     def test_a_key_older_than_index_ttl_is_written_twice(self, rows):
-        """The index no longer has the key, so the writer takes it for a new key."""
+        """The index no longer has the key, so the writer treats it as a new key."""
         where = "select v, pt from {schema}.%s where pk = 1 order by pt"
         assert rows(where % "forgets_after_1_ms") == [(10, 1), (11, 2)]
         assert rows(where % "forgets_after_1_d") == [(11, 2)]

@@ -10,7 +10,7 @@ from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.spark.session import SessionCursor
 from dbt.adapters.paimon.spec.bucket_numbers import RESCALING
 
-# Whether Paimon refuses rows for partitions with another number of buckets than the table.
+# Whether Paimon refuses rows for a partition whose number of buckets differs from the table's.
 GUARDED = Versions.of(CONNECTOR).supports(Capability.OLD_BUCKETS_GUARDED)
 
 PARTITIONED = """
@@ -30,7 +30,7 @@ KEYED = """
 {{ config(materialized='incremental', primary_key='id', bucket=var('bucket')) }}
 select cast(id as int) as id, {{ var('run') }} as v from range(4)
 """
-# What a model gets to read: each row once per run that reads it.
+# Logs what each run reads: a row occurs once for each run that reads it.
 CHANGES = """
 {{ config(materialized='incremental') }}
 select id, v, {{ var('run') }} as run from {{ paimon_changes(ref('keyed')) }}
@@ -141,7 +141,7 @@ class TestRescale:
         assert rows(f"select count(*) from {{schema}}.`appended$options` where value = '{RESCALING}'") == [(0,)]
 
     def test_the_rewrite_fails_after_its_commit(self, project, rows, buckets, monkeypatch):
-        """As if its compaction had failed: the rows are in the new buckets, so the table keeps the new number."""
+        """The compaction of the rewrite fails: the rows are in the new buckets, so the table keeps the new number."""
         run, number = SessionCursor._run, "select value from {schema}.`appended$options` where key = 'bucket'"
 
         def fails(cursor, statement, *args):
@@ -162,7 +162,7 @@ class TestRescale:
         assert rows(f"select count(*) from {{schema}}.`appended$options` where value = '{RESCALING}'") == [(0,)]
 
     def test_a_rollback_behind_a_rescale(self, project, rows, buckets):
-        """Refused; what its message says leads to the rows, the files and the number of buckets of that state."""
+        """The rollback is refused. The remedy in its message restores the rows, files and number of buckets."""
         option = "select value from {schema}.`back$options` where key = 'bucket'"
         contents = "select * from {schema}.back"
         rows("create table {schema}.back (id int, v int) tblproperties ('primary-key' = 'id', 'bucket' = '1')")
@@ -204,7 +204,7 @@ class TestRescale:
 
 
 class TestReaders:
-    """A rescale changes no row. So what reads the changes of the table reads nothing of it, and goes on."""
+    """A rescale changes no row, so readers of the table's changes read no change, and continue afterwards."""
 
     @pytest.fixture(scope="class")
     def models(self):

@@ -81,7 +81,7 @@ def before(project: Path) -> dict[str, dict[str, str]]:
 
 
 def heed_ctrl_c() -> None:
-    # A background job of a shell ignores SIGINT, and so would its children.
+    # If a shell started pytest in the background, pytest ignores SIGINT, and so would dbt.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
@@ -90,7 +90,7 @@ def start_slow(project: Path) -> subprocess.Popen[str]:
     write(project, SLOW)
     log = project / "logs" / "dbt.log"
     log.unlink()
-    # Its own process group, as a shell gives to each command: Ctrl-C reaches dbt and its JVM.
+    # dbt gets its own process group, as from a shell, so that Ctrl-C reaches dbt and its JVM.
     process = subprocess.Popen(
         [*DBT, "run"],
         cwd=project,

@@ -27,7 +27,7 @@ SNAPSHOT = """
 select 1 as id, cast({{ var('n', 1) }} as int) as a; -- done;
 {% endsnapshot %}
 """
-# A comment at the end of `set` would become part of the value, and a comment alone is no statement.
+# A comment at the end of `set` would become part of the value, and a comment alone is not a statement.
 HOOKED = """
 {{ config(
     materialized='table',

@@ -17,7 +17,7 @@ SNAPSHOT = """
 
 
 def write(project, config: str, key: str = "'id'", query: str = QUERY) -> None:
-    """Write the config into all four nodes; `key` is the primary key, except of the snapshot, whose key dbt sets."""
+    """Write the config into all four nodes; `key` is the primary key, except for the snapshot, whose key dbt sets."""
     root = project.project_root
     for kind in MODELS:
         text = f"{{{{ config(materialized='{kind}', primary_key={key}, {config}) }}}}\n{query}"

@@ -82,7 +82,7 @@ class Tables:
         return self.run(f"select * from {table}")
 
     def columns(self, case: Case) -> Mapping[str, str]:
-        """The columns of a case's table; of many, only id, name, v and those that the config names."""
+        """The columns of a case's table; if it has many, only id, name, v and those that the config names."""
         types = dict(case.columns)
         if "id" not in types or len(types) < len(COLUMNS):
             return types
@@ -154,14 +154,14 @@ class TestRules:
         assert len(cases) >= 90
 
     def test_paimon_accepts_the_remedies(self, tables):
-        """Also writes and reads some tables whose columns are unchanged and whose remedy does not list names."""
+        """Also writes and reads some tables: those whose remedy changes no columns and is not a list of names."""
         typed = {
             str(after.config): (case, after)
             for case in corpus.bad()
             for after in remedies.typed(case)
             if after.version == case.version == "0.9.0" and not remedies.problem_of(after)
         }
-        # Only the adapter knows `auto`, not Paimon.
+        # Paimon does not know `auto`, which is the adapter's own value.
         cases = [pair for pair in typed.values() if pair[1].config.get("bucket") != "auto"]
         refused = {after.id: why for _, after in cases if (why := self.refusal(tables, after))}
         written = [b for a, b in cases if b.columns == a.columns and not remedies.is_choice(a)][:: ONE_IN * 4]

@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 from functional.conftest import CONNECTOR
 
 BASELINE = Path(__file__).with_name("baseline.json")
-# For bytes: the lengths of names and times vary between runs.
+# Only bytes have a tolerance, because the lengths of names and times vary between runs.
 TOLERANCE = 0.05
 # If this variable is set, the test writes the baseline.
 WRITE = "DBT_PAIMON_WRITE_COSTS"

@@ -107,7 +107,7 @@ def plus_months(local: dt.datetime, months: int) -> dt.datetime:
 
 
 def as_integer(value: Decimal | float | str, bits: int) -> int | None:
-    """A value as an integer of `bits` bits; None if it does not fit. A text must be a whole number."""
+    """A value as an integer of `bits` bits; None if it does not fit. A string must be a whole number."""
     try:
         number = int(value) if not isinstance(value, str) else int(value.strip())
     except (ValueError, OverflowError):

@@ -18,8 +18,9 @@ from dbt.adapters.paimon.sql.text import string_literal
 from functional.cross_database.oracle import CLOCK, PARTS, Clock, as_decimal, as_integer
 
 ROWS = 40
-# Prefix of a column's name -> its type. Below: SQL of a number -> its value for a row.
+# Prefix of a column's name -> the column's type
 KINDS = {"d": "date", "ts": "timestamp", "ntz": "timestamp_ntz", "s": "string"}
+# SQL of a number -> its value for a row
 NUMBERS = {
     "n": lambda row: row["n"],
     "n - 1": lambda row: None if row["n"] is None else row["n"] - 1,
@@ -96,7 +97,7 @@ def literal(value: Any, kind: str, clock: Clock) -> str:
 
 
 def arguments_sql(rows: list[dict[str, Any]], clock: Clock) -> str:
-    """The rows as SQL. Dates and texts are local times in the session's zone."""
+    """The rows as SQL. Dates and strings are local times in the session's zone."""
     names = list(rows[0])
     values = (f"({', '.join(literal(row[name], name.rstrip('12'), clock) for name in names)})" for row in rows)
     return f"select * from values {', '.join(values)} as arguments({', '.join(names)})"
@@ -155,7 +156,7 @@ def trunc_cases(clock: Clock) -> Iterator[Case]:
 
 
 def planted_cases(clock: Clock) -> Iterator[Case]:
-    """dbt-spark's own macros, each of which must differ from Python at least once. `n - 1` weeks need parentheses."""
+    """dbt-spark's own macros, each of which must differ from Python at least once: `n - 1` weeks lack parentheses."""
     for part in ("week", "hour"):
         yield Case(
             f"spark__dateadd('{part}', 'n - 1', 'ts1')",

@@ -1,4 +1,4 @@
-"""Double-quoted names, as packages write them for unknown adapters: to Spark they are texts, so the adapter warns."""
+"""Double-quoted names, as in packages' SQL for unknown adapters: Spark reads them as strings, so the adapter warns."""
 
 from __future__ import annotations
 

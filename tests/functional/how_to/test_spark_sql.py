@@ -30,7 +30,7 @@ def page(follow):
 
 
 def adapted(page, text):
-    """A text of the page, with this test's schema, warehouse and folder."""
+    """Text from the page, with this test's schema, warehouse and folder."""
     return (
         text.replace("shop", page.target["schema"])
         .replace("/data/lake", page.target["warehouse"])

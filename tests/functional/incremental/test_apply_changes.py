@@ -199,7 +199,7 @@ def stream(seed: int) -> tuple[list[tuple[int, int, str, int, int, str]], list[t
     return [(rng.randrange(RUNS), *change) for change in arriving], left
 
 
-# The sequence of a delete needs a wider type. Compaction removes the delete before the late row arrives.
+# The delete's sequence value needs a wider type. Compaction removes the delete before the late row arrives.
 WIDENED = f"""
 {{{{ config({CONFIG}, bucket=1, on_schema_change='sync_all_columns', post_hook='{{{{ compact(this) }}}}') }}}}
 select 1 as id, op, seq from values
@@ -210,7 +210,7 @@ select 1 as id, op, seq from values
 class TestAnyOrder:
     """A stream in any order, split into runs in any way, gives the same rows as the whole stream in order.
 
-    Odd cases are compacted in every run, which removes their deletes; some are partitioned, some have dynamic buckets.
+    Odd-numbered cases are compacted in each run, which removes their deletes. Some have partitions or dynamic buckets.
     """
 
     @pytest.fixture(scope="class")

@@ -71,7 +71,7 @@ class TestRule:
 
     @pytest.mark.parametrize("zone", ["Asia/Shanghai"], indirect=True)
     def test_texts(self, zone, rows):
-        """A text without a zone is in UTC, a text with a zone is in that zone."""
+        """A string without a time zone is in UTC, a string with one is in that zone."""
         window = event_time.Window.of("2024-01-01T10:00:00Z", datetime(2024, 1, 1, 11, tzinfo=timezone.utc))
         inside = event_time.condition("c", window)
         day = event_time.condition("c", event_time.Window.of("2024-01-01", "2024-01-02"))

@@ -215,7 +215,7 @@ class TestCarriedOver:
             assert sorted(rows(f"select id, note, number from {{schema}}.{name}")) == expected, name
 
 
-# A batch that runs again would lose or double what other batches have added to a key.
+# Refused, because a repeated batch would lose or double what other batches have added to a key.
 COMBINED = (
     "{{ config(" + CONFIG + ", partition_by='part', primary_key=['id', 'part'], merge_engine='ENGINE') }}\n"
     "select 1 as id, 'a' as part, 5 as v, timestamp'2024-01-01 00:00:00' as at"

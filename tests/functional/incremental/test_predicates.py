@@ -1,4 +1,4 @@
-"""incremental_predicates: with each strategy, a bare column is the target table's; rows that do not match stay."""
+"""incremental_predicates in each strategy: an unqualified column is the target table's, and other rows stay."""
 
 from __future__ import annotations
 

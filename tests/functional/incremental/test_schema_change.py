@@ -65,7 +65,7 @@ SYNCED = {
     "required_merged_synced": "primary_key='id', incremental_strategy='merge'",
     "required_table": "materialized='table'",
 }
-# Models whose config names a new column in the second run, which on_schema_change='ignore' leaves out.
+# Models whose config in the second run names a new column, which on_schema_change='ignore' leaves out.
 LEFT_OUT = {
     "updates_left_out": "primary_key='id', incremental_strategy='merge', "
     f"merge_update_columns=['fresh' if {SECOND_RUN} else 'kept']",

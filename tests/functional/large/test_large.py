@@ -113,5 +113,5 @@ class TestLarge:
         assert answers[3] == [list(COUNTS.values())]
 
     def test_the_limit_is_one(self, answers: list[Any]) -> None:
-        """Rows that a command does collect exceed the limit."""
+        """The limit has an effect: a command that collects rows exceeds it."""
         assert "spark.driver.maxResultSize" in str(answers[4])

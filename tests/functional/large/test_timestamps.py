@@ -10,7 +10,7 @@ from dbt.tests.util import run_dbt, run_dbt_and_capture
 
 pytestmark = pytest.mark.full
 
-# Texts in UTC. Some are around clock changes, where a local hour is missing or occurs twice.
+# Times in UTC. Some are around clock changes, where a local hour is missing or occurs twice.
 MOMENTS = {
     1: "0001-01-01 00:00:00",
     2: "0001-01-01 23:59:59.999999",

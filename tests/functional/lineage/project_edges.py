@@ -27,7 +27,7 @@ def main(folder: str, *options: str) -> int:
         dbtRunner().invoke([command, *places])
     manifest = json.loads(Path(folder, "target", "manifest.json").read_text("utf-8"))
     project = Project(manifest, documented_columns([*manifest["nodes"].values(), *manifest["sources"].values()]))
-    # dbt's own, which has the profile's catalog.
+    # dbt's own session, which has the profile's catalog.
     spark = SparkSession.builder.getOrCreate()
     compiled = [key for key, node in project.nodes.items() if node["resource_type"] in WITH_QUERY]
     refused = unresolved = differing = columns = 0

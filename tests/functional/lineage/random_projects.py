@@ -340,7 +340,7 @@ def _change_increment(_: Random, __: Project, model: Model) -> str:
 
 
 EDITS: Final[dict[str, Callable[[Random, Project, Model], str]]] = {
-    # Three entries, because this is the most common edit.
+    # Three entries, because users make this edit most often.
     "changed expression": _change_expression,
     "changed expression 2": _change_expression,
     "changed expression 3": _change_expression,

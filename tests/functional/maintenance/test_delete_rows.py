@@ -61,7 +61,7 @@ RIGHT = [each for each in EACH if each.values[0] not in REFUSED + UNCOMPACTED]
 # The query's rows in each of two runs, and the table's rows after both.
 OURS = "values (1, 'a'), (2, ''), (3, null), (4, ' ')", "values (5, ''), (6, null)"
 REPLACED = [(1, "a"), (4, " "), (5, ""), (6, None)]
-# In `delete+insert` NULL equals nothing, as in dbt's other adapters; in `insert_overwrite` it is a partition.
+# In `delete+insert`, NULL equals nothing, as in dbt's other adapters. In `insert_overwrite`, NULL is a partition.
 AS_DBT = [(1, "a"), (3, None), (4, " "), (5, ""), (6, None)]
 CHANGES = "values (1, 'I', 5), (2, 'I', 5)", "values (1, 'U', 4), (3, 'I', 6)"
 

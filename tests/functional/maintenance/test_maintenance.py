@@ -21,7 +21,7 @@ class TestMaintenance:
 
     def test_hooks_and_operations(self, project, rows):
         def files(day):
-            # `[it's]` up to Paimon 0.9, `{it's}` later.
+            # The partition is `[it's]` up to Paimon 0.9 and `{it's}` later, so search for the value in it.
             return rows(f'select count(*) from {{schema}}.`kept$files` where partition like "%{day}%"')[0][0]
 
         for run in (1, 2, 3):
@@ -42,7 +42,7 @@ class TestMaintenance:
         assert files("2024-01-01") == 1
         rows("insert into {schema}.kept values (9, '2024-01-01')")
         assert files("2024-01-01") == 2
-        # Called in SQL, as by a user.
+        # Call the procedure in SQL, as a user would.
         rows("call paimon.sys.compact('{schema}.kept', \"day='2024-01-01'\")")
         assert files("2024-01-01") == 1
         operate("delete_tag", tag="run_3")

@@ -23,7 +23,7 @@ KEYED = "materialized='incremental', primary_key='id', bucket=1, tblproperties={
 MODELS = {
     "merged": f"{{{{ config({KEYED}, maintenance={{'compact': {{'small_files': 3}}}}) }}}} select {RUN} as id",
     "every_second": f"{{{{ config({KEYED}, maintenance={{'compact': {{'every_commits': 2}}}}) }}}} select {RUN} as id",
-    # Each write compacts, too: its compactions are not counted.
+    # Each write compacts, too, but these compactions do not restart the count of commits.
     "every_third": "{{ config(materialized='incremental', primary_key='id', bucket=1, tblproperties={'num-sorted-run.compaction-trigger': "
     f"2}}, maintenance={{'compact': {{'every_commits': 3}}}}) }}}} select {RUN} as id",
     "left_alone": f"{{{{ config({KEYED}) }}}} select {RUN} as id",
@@ -121,7 +121,7 @@ class TestAfterRun:
         assert [sql for sql in self.sent_about(sent, "every_third") if "sys.compact" in sql]
 
     def test_cost(self, sent):
-        """A policy that is not due adds one statement to those of a table without a policy."""
+        """A policy that is not due costs one more statement than no policy."""
         base = len(self.sent_about(sent, "left_alone"))
         assert base > 0
         assert len(self.sent_about(sent, "not_due")) == base + 1
@@ -151,7 +151,7 @@ class TestAfterRun:
         assert commits("kept") == 2
         assert rows("select id from {schema}.kept version as of 'run_1'") == [(1,)]
         options = dict(rows("select key, value from {schema}.`kept$options`"))
-        # Paimon's own expiry at each commit keeps the same number.
+        # Paimon's own expiry at each commit keeps the same number of table snapshots.
         assert options["snapshot.num-retained.max"] == options["snapshot.num-retained.min"] == "2"
 
     def test_quoted_names(self, rows, files):

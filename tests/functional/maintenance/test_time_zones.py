@@ -192,7 +192,7 @@ def test_the_jvm_has_the_sessions_zone(tmp_path, dbt_profile_target, monkeypatch
     monkeypatch.setenv("TZ", "Asia/Kolkata")
     zone = "America/Los_Angeles"
     config = dbt_profile_target["spark_config"] | {"spark.sql.session.timeZone": zone}
-    # In other tests, these options set the JVM of a pytest worker to UTC.
+    # Without the options that set the JVM to UTC in other tests, the JVM has the machine's zone.
     del config["spark.driver.extraJavaOptions"]
     target = dbt_profile_target | {
         "schema": "s",
@@ -222,5 +222,5 @@ def test_the_jvm_has_the_sessions_zone(tmp_path, dbt_profile_target, monkeypatch
     assert shown == [[True]]
     ended = datetime.now(started.tzinfo)
     assert tags in [[[f"{at - timedelta(hours=1):%Y-%m-%d %H}"]] for at in (started, ended)]
-    # A warning about ORC, because Los Angeles has clock changes.
+    # The adapter warns about ORC, because Los Angeles has clock changes.
     assert "-Duser.timezone=UTC" in warned["as_orc"]

@@ -35,7 +35,7 @@ select '{{ row.table.split('.')[1] }}' as name, {{ row.partitions }} as partitio
 {{ 'union all' if not loop.last }}
 {% endfor %}
 """,
-    # In a session where double quotes mark names.
+    # Runs in a session in which double quotes mark names.
     "kept_health": """
 {{ config(
     materialized='table', spark_config={'spark.sql.ansi.enabled': true, 'spark.sql.ansi.doubleQuotedIdentifiers': true}

@@ -1,4 +1,4 @@
-"""Texts that have broken programs, and how to write them into a dbt project."""
+"""Strings that have broken programs, and how to write them into a dbt project."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ TEXTS = st.one_of(
     st.lists(st.sampled_from(PIECES), min_size=1, max_size=6).map("".join),
     st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=12),
 )
-# Every test uses these, in addition to random texts.
+# Every test uses these, in addition to random strings.
 CURATED = [
     "it's; drop table x --",
     'say "hi"',
@@ -82,7 +82,7 @@ FEW = settings(
 
 
 def some(strategy: st.SearchStrategy[str], size: int = 16) -> st.SearchStrategy[list[str]]:
-    """Lists of texts that dbt and Spark tell apart: they differ in more than case and surrounding blanks."""
+    """Lists of strings that dbt and Spark tell apart: they differ in more than case and surrounding blanks."""
     return st.lists(strategy, min_size=size, max_size=size, unique_by=folded)
 
 
@@ -96,7 +96,7 @@ def jinja(text: str) -> str:
 
 
 def yaml_text(text: str) -> str:
-    """A text for a YAML file, escaped because dbt renders it as Jinja."""
+    """A string for a YAML file, escaped because dbt renders it as Jinja."""
     opens = any(mark in text for mark in ("{{", "{%", "{#"))
     return "".join("{{ " + jinja(c) + " }}" if opens and c in "{\n" else c for c in text)
 

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from dbt.tests.util import get_manifest, run_dbt, run_dbt_and_capture
 
-# Texts with special characters of YAML, Jinja and SQL.
+# Strings with characters that are special in YAML, Jinja or SQL.
 TEXTS = [
     'it\'s "quoted": yes # no comment',
     "{{ not_jinja }} {% nor this %} {# nor that #} {{{",

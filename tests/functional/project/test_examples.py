@@ -1,4 +1,4 @@
-"""The worked examples pass their data tests, which hold figures of Paimon's docs, in the first and in later builds."""
+"""The worked examples pass their data tests, which check figures from Paimon's docs, in the first and later builds."""
 
 from __future__ import annotations
 

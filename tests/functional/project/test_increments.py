@@ -83,7 +83,7 @@ def test_a_build_without_news_changes_no_row(stepped):
     lakehouse.dbt("build", "--exclude-resource-type", "test", "unit_test", "--vars", f"known_until: {STEPS[-1]}")
     after = lakehouse.fingerprints()
     assert set(after) == set(before)
-    # Only a position may change: to the newest table snapshot, which a compaction created.
+    # Only a position may change, because a compaction has created a newer table snapshot.
     changed = {name for name in before if before[name] != after[name]}
     assert changed <= {"flights_intermediate.int_plane_miles__dbt_changes"}
 

@@ -209,7 +209,7 @@ class TestIncrements(Branches):
         assert {result.status.value for result in results} <= {"success", "pass"}
         assert of_clone("sales") == [(1, "2026-01-01", 10), (2, "2026-01-02", 10), (3, "2026-01-03", 15)]
         assert of_clone("audited") == [(1, 10), (2, 10), (3, 5)]
-        # Readers of changes continue from production's positions, also if they read a cloned table.
+        # Readers of changes continue from production's positions, even if they read a cloned table.
         assert of_clone("appended") == [(1, "a"), (2, "b"), (3, "c")]
         assert of_clone("from_changes") == [(1, "+I"), (2, "+I"), (3, "+I")]
         assert {name: main_of(name) for name in MODELS} == before
@@ -276,7 +276,7 @@ class TestIncrements(Branches):
     def test_dropping_the_schema_deletes_the_branches(self, of_table, main_of, there, rows, monkeypatch):
         before = {name: main_of(name) for name in MODELS}
         drop = ["run-operation", "drop_schema", "--target", "pr", "--args", f"{{schema: {there}, confirm: {there}}}"]
-        # If a branch cannot be deleted, the schema stays, whose views lead to it, and the operation can be repeated.
+        # If a branch cannot be deleted, its schema stays, because views there read it. The operation can be repeated.
         with monkeypatch.context() as failing:
             failing.setattr(Clones, "end", Mock(side_effect=DbtRuntimeError("the store does not answer")))
             run_dbt(drop, expect_pass=False)

@@ -45,7 +45,7 @@ class TestReport:
         run_dbt(["run", "--select", "by_day", "broken", "reader"])
         # run-operation overwrites run_results.json; the report must still have the run.
         run_dbt(["run-operation", "current_timestamp"])
-        # So does compile. Its manifest has the queries from which column lineage is read.
+        # compile also overwrites it, but its manifest has the queries from which column lineage is read.
         run_dbt(["compile"])
         folder = Path(warehouse) / f"{project.test_schema}.db"
         (folder / "untended" / "consumer").mkdir()

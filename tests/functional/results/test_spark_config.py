@@ -128,7 +128,7 @@ class TestSparkConfig:
         return {result.node.name: str(result.status) for result in results}
 
     def test_each_model_has_its_own(self, built, rows):
-        """Four threads ran models with different settings; each model's are combined with its folder's."""
+        """Four threads ran models with different settings; each model's settings are combined with its folder's."""
         seen = {
             name: rows(f"select tasks, zone, hour(midnight) from {{schema}}.{name}")
             for name in ("five", "seven", "plain")

@@ -161,7 +161,7 @@ class TestSnapshot:
         write_file(TIMES, project.project_root, "snapshots", "days.yml")
         for _ in range(2):
             results = run_dbt(["snapshot"], expect_pass=False)
-            # A timestamp is not cut to a date, and a key that occurs twice is refused.
+            # A timestamp is not truncated to a date, and a key that occurs twice is refused.
             assert {result.node.name for result in results if result.status == "error"} == {*days, "repeated"}
             assert rows("select id, word from {schema}.repeated order by 1") == [(1, "a"), (2, "b")]
             assert [tuple(row[1:]) for row in rows("describe {schema}.grown")[:2]] == [
@@ -182,6 +182,6 @@ class TestSnapshot:
         assert comments == [("day two",)]
         columns = {row[0]: row[2] for row in rows("describe {schema}.documented")}
         assert (columns["owner"], columns["dbt_valid_to"]) == ("who has it", "until then")
-        # In a table of dates, the time of the run, which ends a deleted row's version, is cut to a date.
+        # In a table of dates, a deleted row's version ends on the date of the run, not at its time.
         ended = rows("select dbt_valid_to from {schema}.by_day where id = 4 and dbt_is_deleted = 'False'")
         assert ended == [(dt.datetime.now(dt.timezone.utc).date(),)]

@@ -43,7 +43,7 @@ DAYS = """
 {% if paimon_spark.is_paimon_incremental() %}select 20 as n, 'b' as day
 {% else %}select 1 as n, 'a' as day union all select 2, 'b'{% endif %}
 """
-# Without one partition in the second run, with an added column in the third.
+# The second run lacks one partition, the third has one more column.
 TOTALS = """
 {{ config(meta={'paimon': {'partition_by': ['day']}}) }}
 select n, day {{ var('more', '') }} from {{ ref('days') }} where n <> {{ var('without', 0) }}

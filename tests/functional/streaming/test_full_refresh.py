@@ -46,7 +46,7 @@ class TestFullRefresh:
         run()
         (before,) = beside()
         assert rows(f"select id, _snapshot from {{schema}}.{before}") == [(2, 3)]
-        # The recreated source starts at table snapshot 1 again; the remembered delete is of snapshot 3.
+        # The recreated source starts at table snapshot 1 again; the remembered delete is from the old snapshot 3.
         rows("drop table {schema}.t")
         rows(TABLE)
         rows("insert into {schema}.t values (1, 11)")
@@ -87,7 +87,7 @@ class TestFullRefresh:
         rows("insert into {schema}.t values (5, 56)")
         run(wrong=True, fails=True)
         rows(f"alter table {{schema}}.copy rename to {project.test_schema}.renamed")
-        # The batch has files in the old folder. Spark would take them for empty ones.
+        # The batch's files are in the old folder. Without an error, Spark would treat the missing files as empty.
         assert "is missing" in run(wrong=True, alias="renamed")
         assert sorted(rows("select id, v from {schema}.renamed")) == was
         rows(f"alter table {{schema}}.renamed rename to {project.test_schema}.copy")

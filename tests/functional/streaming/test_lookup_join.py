@@ -59,7 +59,7 @@ class TestConsumer:
             run_dbt(["run"])
             positions.append(position()["reader"])
             write("orders", f"insert into {{t}} values ({number})")
-        # The position moves when Spark learns that a batch was committed, which is in the next run.
+        # The position moves in the next run, when Spark learns that a batch was committed.
         assert positions == sorted(positions) and 1 == positions[0] < positions[-1] <= 4
         assert rows("select order_id from {schema}.read_on order by 1") == [(1,), (2,), (3,), (4,)]
         # After consumer.expiration-time, the next commit deletes a consumer that was idle for that long.

@@ -217,7 +217,7 @@ class TestMessages:
         assert new == NEW
 
     def test_an_exact_message_gives_the_row_of_any_other(self, project: Any) -> None:
-        """A tab before a message changes nothing, but such a message is not exact, so its values are marked."""
+        """A tab before a message changes no value, but the message is no longer exact, so its values are marked."""
         given = [*of_any_kind(20261129, 3_000), *(message for message, _ in ROWS)]
         with get_connection(project.adapter):
             session = project.adapter.handle.session

@@ -168,7 +168,7 @@ class TestWatermarks:
         said = []
         for batches in (EVENTS[:3], EVENTS[3:]):
             write(self.SOURCE, *(f"insert into {{t}} values {values(batch)}" for batch in batches))
-            # A compaction of a table with a key is also a batch.
+            # A compaction of a table with a key is also a batch, so the number of batches varies.
             said.append(re.sub(r"\d+ batches", "…", run(model)[model]))
         expected, late = windows(EVENTS)
         assert len(expected) == 5 and late == 2
@@ -204,7 +204,7 @@ class TestRestarts:
     def test_kills(self, there, killed, rows):
         killed("hourly_events", 0, "before")
         killed("hourly_events", 0, "after")
-        # Batch 0 is written, with the first delay. Batch 2 has noted which windows it closes, so it keeps 30 minutes.
+        # Batch 0 is written, with the first delay. Batch 2 has noted the windows that it closes, so it keeps its delay.
         killed("hourly_events", 2, "before", "--vars", "delay: 30 minutes")
         run("hourly_events", delay="1 minute")
         delays = [timedelta(minutes=minutes) for minutes in (10, 30, 30, 1, 1, 1)]

@@ -40,7 +40,7 @@ class TestDeletionVectors:
         assert rows(f"select * from {{schema}}.{table} order by id") == [(0, 2), (1, 12), (2, 21), (3, 31)]
 
     def test_index_files(self, folder):
-        """Deletion vectors are in the folder `index`; a table without them does not have it."""
+        """Deletion vectors are in the folder `index`; a table without them has no such folder."""
         assert list((folder("marked") / "index").iterdir())
         assert list((folder("appended") / "index").iterdir())
         assert not (folder("merged") / "index").exists()

@@ -19,7 +19,7 @@ class TestLeftovers:
     def test_next_run_heals(self, project, rows):
         schema = f"`{project.test_schema}`"
         run_dbt(["run"])
-        # As if killed between the renames, without (log) and with (log2) the staged table, and while staging (flat).
+        # As if killed between the renames, without (log) or with (log2) the staged table, or while staging (flat).
         rows(f"alter table {{schema}}.log rename to {schema}.log__dbt_backup")
         rows(f"alter table {{schema}}.log2 rename to {schema}.log2__dbt_backup")
         rows("create table {schema}.log2__dbt_tmp (n int)")

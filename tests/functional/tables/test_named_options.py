@@ -77,8 +77,8 @@ MODELS = {
 def bucket_of(fields: list[int | str], buckets: int) -> int:
     """The bucket of a key: abs(hash % buckets), where hash is MurmurHash3 (seed 42) of Paimon's BinaryRow.
 
-    A row is 8 bytes of NULL bits (up to 56 columns), and 8 bytes per value: an int, or a text of up to 7 bytes with its
-    length.
+    A row is 8 bytes of NULL bits (up to 56 columns), and 8 bytes per value: an int, or a string of up to 7 bytes with
+    its length.
     """
     row = bytes(8)
     for field in fields:
@@ -135,7 +135,7 @@ class TestNamedOptions:
         assert {parquet.read_metadata(path).row_group(0).column(0).compression for path in files} == {"ZSTD"}
 
     def test_levels_of_zstd(self, built, rows):
-        """Another level gives another file size. In ORC on Paimon 0.9, whose Parquet files all get the first level."""
+        """Another level gives another file size (on Paimon 0.9 only in ORC: all Parquet files get the first level)."""
         size = "select sum(file_size_in_bytes) from {schema}.`level_%s$files`"
         ((low,),), ((high,),) = rows(size % 1), rows(size % 19)
         assert high != low
@@ -148,7 +148,7 @@ class TestNamedOptions:
         assert rows("select id from {schema}.by_number order by id") == [(1,), (2,), (3,)]
 
     def test_insert_overwrite_of_itself(self, built, rows):
-        """Overwriting a table with its own rows merges the sorted runs into one file, before Paimon 1.4 in level 0."""
+        """Overwriting a table with its own rows merges the sorted runs into one file, in level 0 before Paimon 1.4."""
         assert rows("select id from {schema}.overwritten order by id") == [(1,), (2,), (3,)]
         lifted = reaches(VERSIONS.paimon, "1.4")
         assert rows("select level, record_count from {schema}.`overwritten$files`") == [(5 if lifted else 0, 3)]

@@ -86,7 +86,7 @@ CASES: dict[str, tuple[str, tuple[str, ...]]] = {
     "overwritten": ("", ("insert overwrite {t} values (9, 'z', 90, 'sun')",)),
     "truncated": ("", ("truncate table {t}", MORE)),
 }  # fmt: skip
-# Tables whose rows DuckDB does not get from the files: it reads other rows without an error, or fails (ERRORS).
+# Tables that DuckDB cannot read from their files: it returns wrong rows without an error, or fails (ERRORS).
 OTHER_ROWS = {
     *("appended_vectors", "keyed", "keyed_dynamic", "keyed_partitions", "keyed_across", "keyed_deletes"),
     *("keyed_sequence", "partial", "totals", "renamed_column", "renamed_of_keyed", "column_anew"),

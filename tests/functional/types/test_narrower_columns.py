@@ -106,7 +106,7 @@ class TestNarrowerColumns:
         self._seeds_of_before(rows)
 
     def _seeds_of_before(self, rows):
-        """Text that Spark reads as another value is refused. With the flags off, it is cast; short lines are padded."""
+        """Seed text that Spark would misread is refused. With the flags off, it is cast, and short lines get NULLs."""
         update_config_file({"flags": {}}, "dbt_project.yml")
         (refused,) = run_dbt(["seed"], expect_pass=False)
         assert "column day: '2024' is not a valid date" in refused.message

@@ -1,4 +1,4 @@
-"""A WHERE that keeps NULLs returns these rows, or a warning suggests a condition that returns them."""
+"""A WHERE that keeps rows with NULL returns them, or a warning suggests a condition that does."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ LOSSES = {
     **{(table, name): JULIAN for table in ("appended_orc", "keyed_orc") for name in ("ltz", "ntz", "deep")},
 }
 
-# How to read a column as text: different values give different texts, and Python's range of dates does not matter.
+# How to read a column as text: different values give different strings, also beyond Python's range of dates.
 SHOWN = {
     "bytes": "hex(`bytes`)",
     # A map has no order.

@@ -66,7 +66,7 @@ class TestIncrements:
         rows("insert into {schema}.orders values (3, 'c')")
         assert not runs("newer")
         assert rows("select count(*) from {schema}.newer") == [(3,)]
-        # That run changed the table's own rows, which its query reads.
+        # That run changed the table's own rows, which its query reads, so the next run is not skipped.
         assert not runs("newer")
         assert runs("newer")
         assert rows("select count(*) from {schema}.newer") == [(3,)]

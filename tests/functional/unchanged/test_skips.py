@@ -174,7 +174,7 @@ class TestNever:
             codes = {r.node.name: r.adapter_response["code"] for r in run_dbt(["run"])}
             assert codes.keys() == names
             assert "REUSED" not in codes.values()
-        # Their commits carry no key that a later run could match.
+        # The models' commits carry no key that a later run could match.
         for name in names:
             users = rows(f"select commit_user from {{schema}}.`{name}$snapshots`")
             assert not [user for (user,) in users if user.startswith("dbtk")]

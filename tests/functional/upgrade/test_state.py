@@ -106,7 +106,7 @@ class TestUpgrade:
         assert house.wrong() == []
 
     def test_what_has_no_version_stays_so(self, house: House) -> None:
-        """A folder of locks gets one, because new files are put there."""
+        """Only the folder of locks gets a version, because runs write new files there."""
         assert versions(house) == {
             **dict.fromkeys((*TABLES, Kind.CHECKPOINT)),
             Kind.LOCKS: str(CURRENT[Kind.LOCKS]),

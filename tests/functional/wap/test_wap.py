@@ -240,7 +240,7 @@ class TestWap:
         assert rows("select value from {schema}.`orders$options` where key = 'dbt.audit'") == []
 
     def test_publish_refuses_an_unfinished_staged_table(self, project, state, raw, rows):
-        # As a run leaves it that is killed between CREATE and INSERT.
+        # A run that is killed between CREATE and INSERT leaves this table.
         rows("create table {schema}.orders__dbt_tmp (id int, amount int, note string)")
         before = state("orders")
         run_dbt(["run-operation", "publish", "--args", "{relation: orders}"], expect_pass=False)

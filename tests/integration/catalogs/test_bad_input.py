@@ -62,7 +62,7 @@ def write(folder: Path, spark_config: dict[str, Any], models: dict[str, str], **
 
 @pytest.fixture(autouse=True)
 def _no_adapter_is_left() -> Iterator[None]:
-    """Otherwise dbt's fixtures would reuse the adapter of this test."""
+    """Reset dbt's adapters; otherwise dbt's fixtures would reuse the adapter of this test."""
     yield
     reset_adapters()
 

@@ -64,7 +64,7 @@ def target(request, folder: Path, spark_config: dict[str, Any]) -> dict[str, Any
             "metastore": "hive",
             "uri": request.getfixturevalue("hive").uri,
             "warehouse": f"s3://{request.getfixturevalue('object_store').bucket}/locks",
-            # The metastore itself has no file system for s3://.
+            # Locations are stored in properties, because the metastore itself has no file system for s3://.
             "catalog_options": request.getfixturevalue("object_store").catalog_options()
             | {"location-in-properties": True},
         },

@@ -170,7 +170,7 @@ class Restarts:
         # For changes from before the snapshot, Debezium sends one insert per row.
         server.lines("delete from counted; insert into counted select '+I', id, made from orders;")
         feed.begin("orders")
-        # Wait, because changes made while MariaDB's snapshot begins are in the snapshot and sent again as changes.
+        # Wait, because changes made while MariaDB's snapshot begins are in the snapshot, and are sent again as changes.
         feed.wait()
         project = shop.Project.make(tmp_path / "shop", broker, feed.topic("orders"), spark_config)
         kills = Kills(project, feed, orders, chance)

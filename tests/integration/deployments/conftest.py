@@ -1,4 +1,4 @@
-"""The deployments of the reference project: a profile target each, and the services that it needs."""
+"""The deployments of the reference project: the profile target of each, and the services that it needs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[3]
 # Three days of flights: enough for rows in every model, and quick to build.
 KNOWN_UNTIL = "2013-01-03"
 SECONDS = 2700
-# The examples are about tables, not deployments, so they run on only a few: the servers, and one other store.
+# The examples are about tables, so only a few deployments build them: local, the two servers, and one on S3.
 EXAMPLES_ON = ("local", "thrift", "connect", "s3")
 # Examples that dbt_project.yml disables on a server: a stream, which runs dbt's own Python in each batch (a server
 # refuses it: tests/integration/engines/test_warm_server.py), and the models that read its table.
@@ -43,7 +43,7 @@ class Deployment:
         target: its name.
         variables: the environment variables that the profile reads.
         here: whether it is built in this process, whose Spark already runs, instead of in a separate one.
-        tested: whether the project's data tests run, too (those of the examples always do). The rows are the same
+        tested: whether the project's data tests run, too (the examples' data tests always do). The rows are the same
             everywhere, so they are useful only where another engine runs their SQL.
     """
 

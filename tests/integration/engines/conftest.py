@@ -50,7 +50,7 @@ def connect_port(tmp_path_factory: pytest.TempPathFactory, lake: Path, connect_p
 
 @pytest.fixture(scope="class", autouse=True)
 def _classic_sessions_after() -> Iterator[None]:
-    """Otherwise PySpark would open every later session of this process with Spark Connect, too."""
+    """Unset PySpark's variable, which would make every later session of this process use Spark Connect."""
     yield
     os.environ.pop("SPARK_CONNECT_MODE_ENABLED", None)
 

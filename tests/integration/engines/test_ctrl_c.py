@@ -25,7 +25,7 @@ QUICK = "{{ config(materialized='table') }} select 2L as id"
 NODE = "model.broken_off.kept"
 
 
-# Connect only in the full suite, because `test_warm_server` covers it, too.
+# Connect is tested here only in the full suite, because `test_warm_server` tests it, too.
 @pytest.fixture(params=["thrift", pytest.param("connect", marks=pytest.mark.full)])
 def method(request: pytest.FixtureRequest) -> str:
     name: str = request.param

@@ -170,7 +170,7 @@ class Methods:
         rows("insert into {schema}.upserted values (6, 9), (7, 7)")
         assert refreshed() == {"watched": "incremental, 3", "runs": "incremental, 4"}
         assert set(refreshed().values()) == {"none, no source has changed"}
-        # In another time zone the same query may return other rows.
+        # In another time zone the same query may return other rows, so the refresh is full.
         full = "full: its query, a source's columns or Spark's settings have changed"
         assert refreshed("--vars", "zone: Asia/Tokyo")["runs"] == full
 
@@ -270,7 +270,7 @@ class Methods:
         assert young.exists() and not old.exists()
 
     def test_report_and_diff(self, project, rows):
-        """Without access to Paimon's Java classes, both commands use SQL."""
+        """Without access to Paimon's Java classes, `report` and `diff` use SQL."""
         run_dbt(["run", "--select", "upserted", "--full-refresh"])
         run_dbt(["run", "--select", "upserted"])
         (table,) = answer("report", project, "--json")["tables"]

@@ -1,4 +1,4 @@
-"""A statement that outlives its client on a server is ended before the next run writes: no row is there twice.
+"""A statement that outlives its client on a server is ended before the next run writes: no row is duplicated.
 
 dbt is ended by KILL, TERM or HUP while a server runs its statement, and runs again at once. `--server-kills 60` does
 this 60 times, at random moments. Other tests cut the network before the commit, or between commit and answer.
@@ -31,9 +31,9 @@ from integration.report import SERVER_KILLS
 from integration.services.forwarder import Forwarder
 
 ROWS = 10_000
-# Hash rounds per row of a statement that outlasts the next run, and the seconds after which it would have ended.
+# Hash rounds per row, so that a statement outlasts the next run, and the seconds in which it would have ended.
 ROUNDS, OUTLASTS = 1000, 30
-# Few bytes, and as much work for one core as the variable `rounds` asks for.
+# A short value that takes one core a long time: the variable `rounds` says how long.
 HASH = "substr(aggregate(sequence(1, {{ var('rounds') }}), '', (a, x) -> sha2(concat(a, x, id), 512)), 1, 8) as h"
 SQL = f"select {{{{ var('n') }}}} as n, id, {HASH} from range(0, {ROWS}, 1, 1)"
 MODELS = {
@@ -152,7 +152,7 @@ def check(project: Project, model: str, number: int, delay: float) -> tuple[dict
     project.run(model)
     found, newest = project.counts(model), project.newest(model)
     time.sleep(OUTLASTS)
-    # On a shared server, another client might be building such a table, so it is kept for a day.
+    # On a shared server, the adapter keeps staging tables for a day, because another client might be building them.
     own = OWN_STAGING if project.has_other_clients else None
     left = {
         name for name in project.tables() if name.startswith(f"{model}__dbt_tmp") and not (own and own.search(name))
@@ -199,7 +199,7 @@ def project(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.
 
 
 class Record:
-    """The kills of one connection method and their figures; also kept in a file if there is one."""
+    """The kills of one connection method and their figures; also written to a file if a path is given."""
 
     def __init__(self, method: str, path: Path | None, publish: Callable[[str, object], None]) -> None:
         self.method, self._path, self._publish = method, path, publish
@@ -288,7 +288,7 @@ def test_lost_after_the_commit(cut: Cut) -> None:
     cut.way.withhold()
     cut.newest_becomes(2)
     cut.way.shut()
-    # Longer than the clients retry by themselves.
+    # Wait for longer than the clients retry by themselves.
     time.sleep(25)
     cut.way.open()
     output, _ = process.communicate(timeout=300)

@@ -24,7 +24,7 @@ from integration import own_group
 from integration.services.stranger import attempt
 
 SECONDS = 900
-# Hours of work. A task checks whether it is killed every thousand rows of the first range (a million of the join).
+# Hours of work. Every thousand rows of the first range (a million of the join), a task checks whether it is killed.
 ENDLESS = """{{ config(materialized='table') }}
 select cast(sum(hash(a.id, b.id)) % 9 as int) as id from range(10000000000) as a cross join range(1000) as b"""
 
@@ -231,7 +231,7 @@ class TestWarmServer:
         model.write_text(ENDLESS)
         process = own_group.start(folder.path, "run", "--select", "one", environment=folder.environment)
         deadline = time.monotonic() + 240
-        # Busy for longer than the start of a run.
+        # Wait until the server has been busy for longer than a run takes to start.
         busy = 0
         while busy < 3:
             assert process.poll() is None and time.monotonic() < deadline

@@ -17,7 +17,7 @@ from integration.services.flink import Session
 pytestmark = pytest.mark.full
 Rows = Callable[[str], list[tuple[Any, ...]]]
 
-# Three rows; then one that changes, one with only a part of its values, and a new one.
+# First three rows; then a changed row, a row with only a part of its values, and a new row.
 ROWS = """
 {% if var('step', 1) == 1 %}
 select * from values (1L, 'a', 10L), (2L, 'b', 20L), (3L, 'c', 30L) as t(id, name, v)
@@ -31,7 +31,7 @@ OF_ENGINE = {
     "aggregation": ", fields={'name': {'aggregate_function': 'last_non_null_value'}, 'v': {'aggregate_function': 'sum'}}",
     "first-row": "",
 }
-# Every pair that Paimon supports: first-row tables do not have `input` and `full-compaction`.
+# Every pair that Paimon supports: first-row tables do not support `input` and `full-compaction`.
 PAIRS = [
     (engine, producer)
     for engine in OF_ENGINE

@@ -60,7 +60,7 @@ select id as part, id from range(40)
     tblproperties={'write-only': 'true'}) }}
 select id, {{ var('step', 1) }} as v from range({{ var('from', 0) }}, {{ var('to', 5) }})
 """,
-    # Ten keys per bucket, so that there are several buckets.
+    # At most ten keys per bucket, so that there are several buckets.
     "alternating.sql": """
 {{ config(materialized='incremental', primary_key='id', bucket=-1, dynamic_bucket={'target_row_num': 10, 'initial_buckets': 1}) }}
 select id, {{ var('step', 1) }} as v from range({{ var('from', 0) }}, {{ var('to', 5) }})
@@ -70,7 +70,7 @@ select id, {{ var('step', 1) }} as v from range({{ var('from', 0) }}, {{ var('to
 select id from range(10, 60)
 """,
 }
-# The commit identifier of batch commits; a streaming job's is the number of the checkpoint.
+# The commit identifier of batch commits; a streaming job's commits have the number of the checkpoint instead.
 BATCH = 2**63 - 1
 KINDS = "select commit_kind, count(*) from {{schema}}.`{}$snapshots` group by commit_kind"
 

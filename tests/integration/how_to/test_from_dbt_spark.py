@@ -13,7 +13,7 @@ import yaml
 from functional.how_to.page import Page, run_alone
 from integration.services.metastore import Metastore
 
-# Each step starts a JVM, and the jars of two formats are fetched.
+# Slow, because each step starts a JVM, and the jars of two formats are fetched.
 pytestmark = pytest.mark.full
 
 MESSAGES = """
@@ -39,7 +39,7 @@ select * from {{ ref('orders') }}
 }
 # The schema of the old project.
 SCHEMA = {"iceberg": "shop_in_iceberg", "delta": "shop_in_delta"}
-# What each format's documentation says for Spark's own catalog.
+# The settings of Spark's own catalog in each format's documentation.
 SPARK = {
     "iceberg": {
         "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",

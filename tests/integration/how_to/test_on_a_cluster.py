@@ -16,7 +16,7 @@ from functional.how_to.page import Page, run_alone
 from integration.services import spark
 from integration.services.yarn import yarn
 
-# Each test starts a cluster, and each command a JVM.
+# Slow, because each test starts a cluster, and each command a JVM.
 pytestmark = pytest.mark.full
 
 ORDERS = """

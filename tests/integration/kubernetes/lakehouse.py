@@ -23,14 +23,14 @@ from kubernetes_profile import FOLDER
 NAMESPACE = "lakehouse"
 JOB = "dbt-build"
 EXECUTORS = "spark-role=executor"
-# As much as two cores can spare.
+# Small requests, because all pods share two cores.
 SMALL = {
     "spark.executor.instances": 2,
     "spark.executor.cores": 1,
     "spark.executor.memory": "512m",
     "spark.kubernetes.executor.request.cores": "100m",
     "spark.driver.memory": "1g",
-    # For JVMs that live only a minute.
+    # Without the C2 compiler, because these JVMs live only a minute.
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
     "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1",
 }

@@ -48,7 +48,7 @@ def test_a_run(lakehouse: Lakehouse, rows: Callable[[str], list[tuple[Any, ...]]
     (project / "profiles.yml").write_text(yaml.safe_dump(profiles))
     command = [sys.executable, "-m", "dbt.cli.main", "run", "--select", "upserted", "tripled"]
     environ = {**os.environ, "DBT_SEND_ANONYMOUS_USAGE_STATS": "false"}
-    # Variables that this process's own Spark has set, only for this machine.
+    # Remove variables that this process's own Spark has set: they are right only for this machine.
     for name in ("POD_NAME", "PYSPARK_PYTHON", "SPARK_LOCAL_IP"):
         environ.pop(name, None)
     with lakehouse.watched(tmp_path) as seen:

@@ -48,7 +48,7 @@ def main(folder: Path, settings: dict[str, str]) -> None:
     }
     spark: Any = session.open_session(Runtime(PaimonCredentials.from_dict(profile))).session
     context = spark.sparkContext
-    # Rows in the block manager and on disk, and Python workers.
+    # Start Python workers, and put rows into the block manager and on disk.
     double = functions.udf(lambda number: number * 2, "long")
     doubled = [row[0] for row in spark.range(3).select(double("id")).sort("id").collect()]
     blocks = context.parallelize([SECRET], 1).persist()

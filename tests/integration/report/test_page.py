@@ -125,7 +125,7 @@ def test_a_hundred_tables_are_less_than_two_megabytes():
 @pytest.mark.full
 def test_a_thousand_tables_stay_usable(browser, opened):
     made = report(1000)
-    # The faster of two, because the machine may be busy.
+    # Take the faster of two attempts, because the machine may be busy.
     assert min(opened(made), opened(made)) < 3
     search = browser.find_element(By.ID, "filter")
     took = browser.execute_script(

@@ -22,7 +22,7 @@ RUNTIME: Final = ("org.apache.kafka", "connect-runtime", "3.9.1")
 # Separate plugins with separate class loaders: they need different versions of Debezium's core.
 PLUGINS: Final = (
     ("io.debezium", "debezium-connector-postgres", "2.7.4.Final"),
-    # The last version that includes the adapter for MariaDB, which has a separate connector since.
+    # The last version that includes the adapter for MariaDB; in later versions, it is a separate connector.
     ("io.debezium", "debezium-connector-mysql", "2.6.2.Final"),
 )
 _LOGGING: Final = ("org.slf4j", "slf4j-simple", "1.7.36")
@@ -132,7 +132,7 @@ class Connect:
         return False
 
     def stop(self) -> None:
-        """Stop the worker gracefully: all that it has read is in Kafka, and its offsets are up to date."""
+        """Stop the worker gracefully: all changes that it has read are in Kafka, and its offsets are up to date."""
         self._process.close()
 
     def kill(self) -> None:

@@ -33,7 +33,7 @@ VERSION: Final = "1.20.1"
 TIMEOUT: Final = 180
 _LINE: Final = VERSION.rpartition(".")[0]
 _LIBRARIES: Final = f"apache-flink-libraries=={VERSION}"
-# From PySpark's folder: the file systems that Paimon's catalog needs, and the bridge to Python.
+# Jars from PySpark's folder: the file systems that Paimon's catalog needs, and the bridge to Python.
 _OF_SPARK: Final = ("hadoop-client-api-*", "hadoop-client-runtime-*", "commons-logging-*", "py4j-*")
 # Flink's own options for Java 17 (`env.java.opts.all` in its config.yaml).
 _EXPORTED: Final = (
@@ -57,9 +57,9 @@ _SETTINGS: Final = {
     "parallelism.default": "1",
     "table.local-time-zone": "UTC",
     "rest.bind-port": "0",
-    # Paimon's threads outlive the job that started them; with this check, the next job's writes to S3 failed.
+    # Paimon's threads outlive the job that started them. Flink's check for this makes the next job's writes to S3 fail.
     "classloader.check-leaked-classloader": "false",
-    # A mini cluster allocates its buffers at its start, and several may run at once.
+    # Small, because a mini cluster allocates its buffers when it starts, and several may run at once.
     "taskmanager.memory.network.min": "32 mb",
     "taskmanager.memory.network.max": "32 mb",
     "taskmanager.memory.managed.size": "128 mb",
@@ -115,7 +115,7 @@ class Job:
         """Wait until the job ends by itself.
 
         Raises:
-            FlinkError: it failed, or did not end in time.
+            FlinkError: the job failed, or did not end in time.
         """
         getattr(self.result, "await")(TIMEOUT, self.gateway.jvm.java.util.concurrent.TimeUnit.SECONDS)
 
@@ -165,7 +165,7 @@ class Reader:
 
 @dataclass
 class Session:
-    """SQL on one warehouse.
+    """Runs SQL on one warehouse.
 
     Attributes:
         schema: replaces `{schema}` in statements.

@@ -115,7 +115,7 @@ def mariadb(**settings: str) -> Iterator[MariaDb]:
         RuntimeError: MariaDB is not installed.
     """
     server, install = _program("mariadbd"), _program("mariadb-install-db")
-    # Not in pytest's folder, which only this user can read: MariaDB refuses to run as root.
+    # Not in pytest's folder: MariaDB refuses to run as root, and another user cannot read that folder.
     folder = Path(tempfile.mkdtemp(prefix="dbt-paimon-mariadb-"))
     try:
         as_user = as_another_user(folder, "mysql")

@@ -12,7 +12,7 @@ from http.client import IncompleteRead
 from pathlib import Path
 
 CENTRAL = "https://repo1.maven.org/maven2"
-# The packaging of jars in poms: some say `bundle`.
+# A pom's `packaging` if its artifact is a jar: a few poms say `bundle`.
 _TYPES = ("jar", "bundle")
 # Seconds: Ivy fetches the poms of a hundred artifacts one by one.
 _RESOLVED_IN = 1800

@@ -57,7 +57,7 @@ def metastore(folder: Path, port: int | None = None) -> Iterator[Metastore]:
     ]
     if not (folder / "derby").exists():
         # Only in this mode does a metastore create its lock tables, but then it grants no locks (TxnHandler).
-        # Normally Hive's schematool creates them.
+        # Normally, Hive's schematool creates these tables.
         _write_settings(site, settings | {"hive.in.test": "true"})
         with running(command, folder / "first.log", [port], cwd=folder):
             _call(port, b"get_open_txns")

@@ -43,7 +43,7 @@ def mysql() -> Iterator[MySql]:
     """Run a server until the block ends, if `program` finds it; its data is deleted then."""
     server = program()
     assert server, MISSING
-    # Not in pytest's folder, which only this user can read: MySQL refuses to run as root.
+    # Not in pytest's folder: MySQL refuses to run as root, and another user cannot read that folder.
     folder = Path(tempfile.mkdtemp(prefix="dbt-paimon-mysql-"))
     try:
         found = MySql(f"jdbc:mysql://{LOOPBACK}:{free_port()}/{DATABASE}", "paimon", secrets.token_hex(8))

@@ -19,7 +19,7 @@ from urllib.parse import quote, urlencode
 from integration.services.process import LOOPBACK, free_port, running
 
 ACCESS_KEY, SECRET_KEY = "OSS_SERVER_ACCESS_KEY", "OSS_SERVER_SECRET_KEY"
-# The query parameters that belong to the signature, as far as this server knows them; those of a listing do not
+# The query parameters that are part of the signature, as far as this server knows them. A listing's are not
 # (com.aliyun.oss.internal.SignParameters).
 _SIGNED = {"continuation-token", "delete", "location", "partNumber", "security-token", "uploadId", "uploads"}
 _SECONDS = 30

@@ -62,7 +62,7 @@ class OssServer:
         quiet = _asks_for_quiet(environ)
         body = b"".join(self._s3(_of_s3(environ), keep))
         if quiet and answer["status"].startswith("200"):
-            # moto lists the deleted objects. In quiet mode, a client takes listed objects for failures.
+            # moto lists the deleted objects. In quiet mode, a client treats listed objects as failures.
             body, answer["headers"] = b"", [("Content-Length", "0")]
         headers, body = _of_oss(answer["headers"], body, request)
         start_response(answer["status"], headers)

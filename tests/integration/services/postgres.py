@@ -121,7 +121,7 @@ def postgres(**settings: str) -> Iterator[Postgres]:
         RuntimeError: PostgreSQL is not installed.
     """
     programs = _programs()
-    # Not in pytest's folder, which only this user can read: PostgreSQL refuses to run as root.
+    # Not in pytest's folder: PostgreSQL refuses to run as root, and another user cannot read that folder.
     folder = Path(tempfile.mkdtemp(prefix="dbt-paimon-postgres-"))
     try:
         as_user = as_another_user(folder, "postgres")

@@ -22,7 +22,7 @@ from integration.services.process import LOOPBACK, free_port, running
 HOME = Path(pyspark.__file__).parent
 EXTENSIONS = "org.apache.paimon.spark.extensions.PaimonSparkSessionExtensions"
 CATALOG = "org.apache.paimon.spark.SparkCatalog"
-# As much as a test machine can spare.
+# The memory that a test machine can spare.
 MEMORY = "1g"
 
 
@@ -84,7 +84,7 @@ def thrift_server(logs: Path, warehouse: Path, conf: Mapping[str, str] | None = 
     }
     command = _submit("org.apache.spark.sql.hive.thriftserver.HiveThriftServer2", settings, [connector()])
     with running(command, logs / "thrift.log", [port], environment(), cwd=_made(logs / "thrift")):
-        # The first session is slow, so it is opened here.
+        # The first session is slow, so open it here instead of in a test.
         hive.connect(LOOPBACK, port).close()
         yield port
 

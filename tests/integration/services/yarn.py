@@ -20,7 +20,7 @@ from integration.services.process import LOOPBACK, free_port, running
 _RESOURCES = "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager"
 _APPLICATIONS = "org.apache.hadoop.yarn.client.cli.ApplicationCLI"
 _NODE = "org.apache.hadoop.yarn.server.nodemanager.NodeManager"
-# As much as a test machine can spare.
+# The memory and cores that a test machine can spare.
 _MEGABYTES = 4096
 _CORES = 4
 
@@ -97,13 +97,13 @@ def yarn(folder: Path) -> Iterator[Yarn]:
         {
             **_addresses("yarn.resourcemanager", manager),
             **_addresses("yarn.nodemanager", node),
-            # The default scheduler needs a file of queues.
+            # Not the default scheduler, which needs a file of queues.
             "yarn.resourcemanager.scheduler.class": "org.apache.hadoop.yarn.server.resourcemanager.scheduler.fifo."
             "FifoScheduler",
             "yarn.nodemanager.resource.memory-mb": _MEGABYTES,
             "yarn.nodemanager.resource.cpu-vcores": _CORES,
             "yarn.scheduler.minimum-allocation-mb": 256,
-            # A JVM reserves much more than it uses.
+            # A JVM reserves much more virtual memory than it uses, so YARN would kill it.
             "yarn.nodemanager.vmem-check-enabled": "false",
             # A test machine's disk may be nearly full, which would make the node unhealthy.
             "yarn.nodemanager.disk-health-checker.enable": "false",
@@ -132,7 +132,7 @@ def _command(conf: Path, main: str) -> list[str | Path]:
         jar("org.bouncycastle", "bcpkix-jdk15on", "1.68"),
         spark_jars(),
     ]
-    # Guice defines classes by reflection.
+    # Guice defines classes by reflection, which Java 17 allows only with this option.
     opens = "--add-opens=java.base/java.lang=ALL-UNNAMED"
     return ["java", opens, "-Xmx512m", "-cp", ":".join(map(str, (conf, *jars))), main]
 

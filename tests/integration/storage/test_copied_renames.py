@@ -64,7 +64,7 @@ class TestKilledRenames:
     def test_unclear_state_is_refused(
         self, project: Any, object_store: S3, dbt_profile_target: Any, folder: str
     ) -> None:
-        """Each copied file has been deleted from the old folder, so the two folders share no file."""
+        """The two folders share no file, because each copied file was already deleted from the old folder."""
         reader = Reader(dbt_profile_target | {"schema": project.test_schema})
         tables(reader, "unclear", STAGED, NEW)
         tables(reader, "unclear", TARGET, OLD)
@@ -74,7 +74,7 @@ class TestKilledRenames:
         (result,) = run_dbt(["run", "--select", "unclear"], expect_pass=False)
         assert "Keep the one that has all rows" in result.message
         assert object_store.keys(folder) == before
-        # The remedy.
+        # Do what the message says.
         for name in ("unclear", "unclear__dbt_backup"):
             reader.rows(f"drop table if exists {{schema}}.{name}")
         reader.rows(f"alter table {{schema}}.unclear__dbt_tmp rename to {project.test_schema}.unclear")

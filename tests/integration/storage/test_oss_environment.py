@@ -22,7 +22,7 @@ def test_keys_of_the_environment(
         "method": "session",
         "schema": "own",
         "warehouse": f"oss://{aliyun.bucket}/environment",
-        # Without the jars that the other tests name because they share a JVM.
+        # The config leaves out the jars, which the other tests name because they share a JVM.
         "spark_config": {name: value for name, value in spark_config.items() if name != "spark.jars.packages"},
     }
     write_project(tmp_path, target, FILES)

@@ -43,5 +43,5 @@ class TestRegion:
         assert sorted(rows("select id from {schema}.placed")) == [(0,), (1,), (2,)]
         assert any("/data-" in name for name in storage.files(f"{project.test_schema}.db/placed"))
         assert object_store.regions(folder)["aws-sdk-java"] == {region or REGION}
-        # The adapter's own requests, for its leases.
+        # These are the adapter's own requests, for its leases.
         assert object_store.regions(f"{folder}/.dbt_paimon") == {"Botocore": {region or REGION}}

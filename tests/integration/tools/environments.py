@@ -21,7 +21,7 @@ ROOT: Final = Path(__file__).parents[3]
 TIMEOUT: Final = 3000
 # As in the Makefile, leave out a package whose build downloads files.
 _NO_PARSER: Final = "dbt-core-experimental-parser; sys_platform == 'never'\n"
-# Variables through which this checkout or the tests' environment would leak into those of the tools.
+# Variables through which this checkout or the tests' environment would leak into the tools' environments.
 _LEAKS: Final = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "SPARK_HOME", "PYTEST_ADDOPTS")
 
 

@@ -14,7 +14,7 @@ _NAME: Final = re.compile(r"^(#|--|//) (?P<name>[\w./-]*\.\w+)$")
 
 
 def blocks(page: str, language: str) -> list[str]:
-    """The texts of a page's code blocks in a language."""
+    """The contents of a page's code blocks in a language."""
     found = _BLOCK.finditer((FOLDER / page).read_text())
     return [block["text"] for block in found if block["language"] == language]
 
@@ -36,7 +36,7 @@ def commands(page: str) -> list[str]:
 
 
 def write(folder: Path, page: str, places: Mapping[str, str] = {}) -> None:
-    """Write a page's files into a folder; `places` maps texts of the page to those of this machine."""
+    """Write a page's files into a folder; `places` maps paths and names on the page to this machine's."""
     for name, text in files(page).items():
         here = functools.reduce(lambda so_far, place: so_far.replace(*place), places.items(), text)
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -64,7 +64,7 @@ class Cluster:
 
     @property
     def certificate(self) -> Path:
-        """The CA certificate for the API server: its own, which is self-signed."""
+        """The CA certificate for the API server, which is the server's own, self-signed certificate."""
         return self.folder / "certificates" / "apiserver.crt"
 
     def kubectl(self, *arguments: str, given: str | None = None, check: bool = True) -> str:
@@ -158,7 +158,7 @@ def _check_machine() -> None:
 
 @contextlib.contextmanager
 def _without_cgroups() -> Iterator[None]:
-    """Remove the cgroups that a node leaves behind: they are not in a namespace."""
+    """Remove the cgroups that a node leaves behind, because they do not end with its namespaces."""
     try:
         yield
     finally:
@@ -202,7 +202,7 @@ def _write_kubeconfig(path: Path, folder: Path, token: str) -> None:
 
 
 def _plug_in(node: subprocess.Popen[bytes]) -> None:
-    """Connect a node that has just started by a virtual cable, which disappears with the node."""
+    """Connect a new node with a virtual cable, which disappears with the node."""
     own = Path("/proc/self/ns/net").readlink()
     end = time.monotonic() + 60
     while not (inside := _inside(node.pid, own)):

@@ -53,7 +53,7 @@ class Node:
 
     def run(self) -> None:
         """Start all processes; exit when one of them ends."""
-        # A shell's background jobs ignore SIGINT, and their descendants inherit this, including containers.
+        # If a shell started this in the background, it ignores SIGINT, as would its children, including containers.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         self._make_mounts()
         self._connect()
@@ -61,7 +61,7 @@ class Node:
         self._wait_for_api()
         self._start_workers()
         while True:
-            # The first process must reap all orphans.
+            # As the first process of its namespace, this one must reap all orphans.
             ended, status = os.wait()
             if ended in self._started:
                 sys.exit(f"{self._started[ended]} has ended with {os.waitstatus_to_exitcode(status)}")
@@ -101,7 +101,7 @@ class Node:
             f"--listen-peer-urls={peer}",
             f"--initial-advertise-peer-urls={peer}",
             f"--initial-cluster=default={peer}",
-            # Its data is only needed during the test.
+            # etcd need not sync its data, which is only needed during the test.
             "--unsafe-no-fsync",
         )
         key = self.folder / "accounts.key"
@@ -153,7 +153,7 @@ class Node:
             "clusterCIDR": PODS,
             "hostnameOverride": NODE_NAME,
             "clientConnection": {"kubeconfig": str(self.folder / "proxy.kubeconfig")},
-            # These limits would apply to the whole machine.
+            # Zero leaves these limits as they are, because they apply to the whole machine.
             "conntrack": {"maxPerCore": 0, "tcpEstablishedTimeout": "0s", "tcpCloseWaitTimeout": "0s"},
         }
         self._start("kube-proxy", f"--config={self._json('proxy.json', proxy)}")
@@ -162,7 +162,7 @@ class Node:
             f"{DOMAIN}:53 {{\n"
             f"    bind {NODE}\n    errors\n"
             f"    kubernetes {DOMAIN} {{\n        kubeconfig {self.folder / 'admin.kubeconfig'}\n"
-            # The service publishes the driver's address before the driver is ready, so no answer may be cached.
+            # The service publishes the driver's address before the driver is ready, so no DNS answer may be cached.
             "        ttl 0\n    }\n}\n"
         )
         self._spawn("coredns", [self.programs / "dns", "-conf", names])

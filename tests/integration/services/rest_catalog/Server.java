@@ -40,8 +40,8 @@ public class Server {
     }
 
     /**
-     * A rename moves the files of a table; without this the server looks for its files and table snapshots by the old name.
-     * One request at a time: the server keeps all that it knows in maps that threads must not share.
+     * A rename moves a table's files. Without this class, the server looks for its snapshots and files by the old name.
+     * Requests are handled one at a time, because the server's maps must not be shared by threads.
      */
     private static class Moving extends Dispatcher {
         private static final List<String> STORES =
