@@ -45,7 +45,7 @@ def spark_config() -> dict[str, Any]:
         "-XX:InitialRAMPercentage=8 -XX:MetaspaceSize=800m "
         # A worker's tests use sessions in several time zones; the JVM's zone must not depend on the first one.
         "-Duser.timezone=UTC",
-        # By default, Spark caches the generated code of 100 statements. A worker repeats more of them.
+        # By default, Spark caches the generated code of 100 statements. A worker repeats more statements than that.
         "spark.sql.codegen.cache.maxEntries": 2000,
         "spark.sql.shuffle.partitions": 2,
     }

@@ -33,7 +33,7 @@ LEAKS = (
     *("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "SPARK_HOME", "DBT_PROFILES_DIR", "DBT_PAIMON_JARS"),
     *("PYTEST_ADDOPTS", "XDG_CACHE_HOME", "PIP_CACHE_DIR", "PIP_CONSTRAINT"),
 )
-# For a dbt that runs for seconds: the C2 compiler takes 4 of its 16 CPU seconds.
+# JVM options for a dbt that runs for seconds: the C2 compiler would take 4 of its 16 CPU seconds.
 SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
 
 
@@ -172,7 +172,7 @@ def follow(blocks: Iterable[Block], shell: Shell) -> None:
 
 
 def difference(shown: str, printed: str) -> str:
-    """What a page shows but a command did not print: the tables, or the first such line; empty if nothing."""
+    """What a page shows but a command did not print: the tables, or the first missing line; empty if all is there."""
     wanted, got = _tables(shown), _tables(printed)
     if wanted and wanted != got:
         return "the tables differ"

@@ -21,7 +21,7 @@ from dbt.adapters.paimon.spec.strategies import STRATEGIES
 from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.sql.text import quoted
 
-# The beginning of the statement of each kind of step, without names.
+# How the statement for each kind of step begins, without names.
 BEGINNINGS = {
     StepKind.ADD_COLUMNS: "alter table add columns",
     StepKind.SET_OPTIONS: "alter table set tblproperties",

@@ -23,7 +23,7 @@ LONGEST = (
     "integration/engines",
     "integration/test_walkthrough.py",
 )
-# Modules by the service that they start. A start takes some 20 CPU seconds, so one worker runs them all.
+# Modules by the service that they start. A start takes some 20 CPU seconds, so one worker runs all tests of a service.
 TOGETHER = {
     "a Hive metastore": (
         "integration/catalogs/test_hive.py",

@@ -1,4 +1,4 @@
--- The status and the times of a flight are ordered each by a sequence of their own, and must agree.
+-- A flight's status and its times are ordered by separate sequence fields, and must agree.
 select
     flight_id,
     status,

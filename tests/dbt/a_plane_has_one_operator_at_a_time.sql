@@ -1,4 +1,4 @@
--- The rows of a plane in its snapshot must follow each other without overlap.
+-- A plane's rows in the snapshot must follow each other without overlap.
 with intervals as (
     select
         tailnum,

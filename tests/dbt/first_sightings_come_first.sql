@@ -1,4 +1,4 @@
--- No flight of a plane may be earlier than its first sighting.
+-- No flight of a plane may be earlier than the plane's first sighting.
 select
     flights.tailnum,
     flights.flight_id

@@ -1,4 +1,4 @@
--- The totals that increments have added up must be those of the flights themselves.
+-- The totals that increments have added up must equal the totals over all flights.
 with flown as (
     select
         tailnum,

@@ -1,4 +1,4 @@
--- The totals must be those of the flights themselves.
+-- The totals must equal the totals over all flights.
 with totals as (
     select
         carrier,

@@ -26,7 +26,7 @@ _DRAWN = settings(
     derandomize=False,
     suppress_health_check=list(HealthCheck),
 )
-# The number decides on the kind of sequence, so that a few sequences cover all kinds.
+# The number decides the kind of sequence, so that a few sequences cover all kinds.
 _FAMILIES = draw_families.FAMILIES
 
 
@@ -55,7 +55,7 @@ def drawn(base: int, number: int) -> Plan:
 
 
 def shrunk(base: int, number: int, fails: Callable[[Plan], bool], examples: int = 200) -> Plan:
-    """The smallest plan that hypothesis finds that fails in the same way.
+    """The smallest plan found by hypothesis that fails in the same way.
 
     Args:
         base: the seed of all sequences.

@@ -24,7 +24,7 @@ def value_columns(c: Chooser, nested: bool = True) -> list[tuple[str, str]]:
 
 @dataclass
 class Spoil:
-    """How often a sequence tries what must be refused, or was once a defect."""
+    """How often a sequence tries steps that must be refused, or that once met a defect."""
 
     plain: bool
     keyed: bool

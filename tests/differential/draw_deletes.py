@@ -9,7 +9,7 @@ from differential.chooser import Chooser
 from differential.plan import Batch, Condition, Operation, Plan, Step
 
 _PARTS: Final = ("", " ", "a")
-# Values that conditions compare columns with. Without a key, each batch has its own ids.
+# Values that conditions compare columns with. In tables without a key, ids differ from batch to batch.
 _NUMBERS: Final[dict[str, tuple[Any, ...]]] = {"n": (15, 10, 20), "id": (1, 3, 12, 14, 22)}
 _KEYED: Final = {"n": (15, 10, 20), "id": (1, 2, 3, 4)}
 _FIRST: Final = {"merge_engine": "first-row"}
@@ -76,7 +76,7 @@ def _deletes(
 
 
 def _where(c: Chooser, compared: dict[str, tuple[Any, ...]]) -> Condition:
-    """A condition; half of them compare only the first column, which is NULL for some rows."""
+    """A condition. Half of all conditions compare only the first column, which is NULL for some rows."""
     if c.chance(50):
         name = next(iter(compared))
         return [name, c.pick(("<", ">", "=", "<>", "<=", ">=")), c.pick(compared[name])]

@@ -49,7 +49,7 @@ def _table(c: Chooser, *, keyed: bool, parts: int = 40, sequence: int = 0) -> tu
         if sequence and not crosses and c.chance(sequence):
             columns.sequence = ("seq", c.pick(("int", "timestamp", "string")))
             config["sequence_field"] = "seq"
-        # Auto or dynamic buckets depend on the key's type: another draw would change all sequences.
+        # The key's type decides on auto or dynamic buckets: one more random choice would change all later sequences.
         if not crosses and c.chance(50):
             config["bucket"] = c.pick((1, 2))
             if config["bucket"] == 2 and key[1] in ("string", "date"):
@@ -63,7 +63,7 @@ def _table(c: Chooser, *, keyed: bool, parts: int = 40, sequence: int = 0) -> tu
 
 def _plan(c: Chooser, zone: str, family: str, config: dict[str, Any], columns: Columns, **how: Any) -> Plan:
     spoil = Spoil(plain=how.pop("plain", False), keyed=bool(config.get("primary_key")))
-    # More NULL keys where Paimon does not refuse them: MERGE, and keys that move between partitions.
+    # Draw more NULL keys where Paimon does not refuse them: in MERGE, and if keys move between partitions.
     unseen = family == "merge" or set(config.get("partition_by", ())) - set(config.get("primary_key", ()))
     spoil.nulls = 35 if unseen else 6
     steps, tags = [], []

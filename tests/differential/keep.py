@@ -13,7 +13,7 @@ from differential.run import Difference, Outcome
 
 
 class State:
-    """The blocks of one seed that ran without a difference, with their figures; stored only if there is a path."""
+    """The blocks of one seed that ran without a difference, with their figures; stored only if a path is given."""
 
     def __init__(self, path: Path | None, seed: int) -> None:
         self._path, self._seed = path, str(seed)

@@ -1,4 +1,4 @@
-"""The plan of a sequence of runs: a model, its query's rows in each step, what happens between runs; a JSON file."""
+"""The plan of a sequence of runs, as JSON: a model, its query's rows in each step, what happens between runs."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def to_json(plan: Plan) -> str:
 
 
 def from_json(text: str) -> Plan:
-    """The plan of a text from `to_json`."""
+    """The plan that `to_json` has written."""
     data = json.loads(text)
     steps = tuple(
         Step(

@@ -124,7 +124,7 @@ class _Block:
                 else:
                     names.append(sequence.plan.consumer(consumer.number))
         results: dict[str, tuple[bool, str]] = {}
-        # The group without flags runs last, because it may have consumers of sources that get a full refresh.
+        # The group without flags runs last: its consumers may read sources that get a full refresh in another group.
         for flags in sorted(groups, reverse=True):
             results |= self._project.build(groups[flags], flags)
         if later:

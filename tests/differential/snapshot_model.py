@@ -39,7 +39,7 @@ class Version:
     Attributes:
         row: the query's columns.
         valid_from, updated_at: dbt_valid_from and dbt_updated_at.
-        valid_to: dbt_valid_to; None for a current version, also with `dbt_valid_to_current`.
+        valid_to: dbt_valid_to; None for a current version, even with `dbt_valid_to_current`.
         deleted: dbt_is_deleted.
     """
 

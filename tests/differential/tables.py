@@ -16,7 +16,7 @@ Row = dict[str, Any]
 Refusal = Literal["never", "may", "must"]
 _UP: Final = ("tinyint", "smallint", "int", "bigint")
 _TURNED: Final = frozenset(values.REORDERED.items())
-# (type of the model, type of a table that was built with a type of `values.LOSSY`): the model's values fit.
+# (model's type, table's type) for tables that were built with a type of `values.LOSSY`: the model's values fit.
 _BACK: Final = frozenset(
     {
         ("int", "double"),
@@ -33,7 +33,7 @@ _BACK: Final = frozenset(
 
 @dataclass(frozen=True)
 class Table:
-    """Columns (name -> type, and a number that differs from earlier columns of that name), rows and tags."""
+    """Columns, rows and tags. A column has a type, and a number that differs from earlier columns of the same name."""
 
     columns: Mapping[str, tuple[str, int]]
     rows: tuple[Row, ...]

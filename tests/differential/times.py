@@ -33,7 +33,7 @@ class _Snapshots:
         return cls({data["id"]: data["timeMillis"] / 1000 for data in sorted(found, key=lambda data: data["id"])})
 
     def after_expiry(self, older_than: float, retain_min: int) -> list[int]:
-        """The IDs that an expiry leaves: those that are not older, but at least the newest `retain_min`."""
+        """The IDs that an expiry keeps: all that are not older, and at least the `retain_min` newest."""
         numbers = list(self.times)
         kept = next((at for at, number in enumerate(numbers) if self.times[number] >= older_than), len(numbers))
         return numbers[min(kept, len(numbers) - retain_min) :]
@@ -53,7 +53,7 @@ class Clock:
         return self._project.folder(self._plan.name)
 
     def run_ended(self, table: Table) -> None:
-        """Note the first whole second after the run's commit, because the texts have no fractions."""
+        """Note the first whole second after the run's commit, because times in text have no fractions."""
         times = _Snapshots.of(self.folder).times
         self._tables[max(times)] = table
         self._ends.append(float(int(max(times.values())) + 1))

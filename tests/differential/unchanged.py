@@ -70,7 +70,7 @@ class _Sequence:
     chance: random.Random
     source: _Table = field(default_factory=_Table)
     own: _Table = field(default_factory=_Table)
-    # What the view over the source adds to `n`.
+    # The number that the view over the source adds to `n`.
     added: int = 0
     steps: list[str] = field(default_factory=list)
 

@@ -1,6 +1,6 @@
 """Edge values of each type: as plans store them, as Spark SQL, and as keys for comparisons.
 
-Plans store values as JSON: numbers that JSON would change (float, double, decimal), binary (hex) and times are texts;
+Plans store values as JSON: numbers that JSON would change (float, double, decimal), binary (hex) and times are strings;
 structs are mappings.
 """
 
@@ -142,7 +142,7 @@ def shown(kind: str, column: str) -> str:
 
 
 def read(kind: str, text: str | None) -> Value:
-    """The value of a text from `shown`, in a session in UTC."""
+    """The value that `shown` has turned into text in a session in UTC."""
     if text is None:
         return None
     if kind == "boolean":

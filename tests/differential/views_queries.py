@@ -101,7 +101,7 @@ class Queries:
         if self._chance.random() < 0.2:
             config["refresh_mode"] = "incremental"
         if key:
-            # The default, -1, costs each write a shuffle.
+            # With the default bucket, -1, each write needs a shuffle.
             config["bucket"] = self._chance.choice((1, 1, 1, 2, -1))
         if self._chance.random() < 0.1:
             sql = f"-- a view\n{sql}\n-- its end"

@@ -21,19 +21,19 @@ from differential import views_plan, views_sources
 from differential.views_plan import Change, Plan, View
 from differential.views_queries import Queries
 
-# Views per project, each with its own query. A sequence is one view over all steps.
+# Views per project, each with its own query. One view in all steps counts as one sequence.
 VIEWS: Final = 8
 STEPS: Final = 4
-# Messages that refuse a config. The draw does not know whether a query can have the config.
+# Messages that refuse a config. Configs are drawn without checking whether the query allows them.
 _REFUSALS: Final = ("refresh_mode='incremental'", "needs bucket_key")
 # Changes that may happen while views are refreshed.
 _DURING: Final = ("insert", "update", "delete", "replace", "merge", "delete and insert", "overwrite")
-# Each run refreshes views whose rows depend on the order in Spark's plan.
+# How every run refreshes some views, even without changes: their rows depend on the order in Spark's plan.
 _EACH_TIME: Final = ("full: a window function", "full: a LIMIT")
 
 
 def drawn(seed: int, number: int) -> Plan:
-    """The plan with this number, always the same."""
+    """The plan with this number; the same seed always gives the same plan."""
     chance = Random(f"{seed} views {number}")
     sources = views_sources.sources(chance)
     views = Queries(chance, sources).views(VIEWS)
@@ -116,7 +116,7 @@ def run(root: Path, plan: Plan, target: dict[str, Any], *, first_only: bool = Fa
         target: the profile's target, with a schema of its own.
         first_only: whether to stop at the first difference.
     """
-    # The rows of a sequence fit into one partition.
+    # One partition is enough for the few rows of a sequence.
     config = {"spark.sql.shuffle.partitions": 1, "spark.sql.adaptive.enabled": "false"}
     target = target | {"threads": 2, "spark_config": {**target["spark_config"], **config}}
     project = _Project(root, plan, target)
@@ -224,7 +224,7 @@ class _Project:
         try:
             query = self._session.sql(self._named(view.sql))
             wanted = _counted(query.collect())
-            # By name, because a column that was added to the query later is the table's last one.
+            # Select by name, because columns that were added to the query later are the last ones of the table.
             table = self._session.table(f"paimon.{self._schema}.{view.name}")
             found = _counted(table.select(*(f"`{name}`" for name in query.columns)).collect())
             others = set(table.columns) - set(query.columns)
@@ -307,7 +307,7 @@ class _Project:
         words: dict[str, str] = {}
         refused: list[str] = []
         rebuilt, others = ([name for name in names if (name in whole) == is_whole] for is_whole in (True, False))
-        # The others run again after the rebuilt views, because they may read them.
+        # The others run again at the end, because they may read the rebuilt views.
         groups = [(others, ()), (rebuilt, ("--full-refresh",)), (others if rebuilt else [], ())]
         for some, flags in [group for group in groups if group[0]]:
             done = self._invoke(self._manifest.deepcopy(), "run", "--select", *some, *flags)

@@ -35,7 +35,7 @@ def write_project(
     models: Mapping[str, str],
     config: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write a project, its profile and an empty warehouse to a folder; the project is named like the schema.
+    """Write a project, its profile and an empty warehouse to a folder; the project is named after the schema.
 
     Args:
         outputs: the profile's targets; schema and warehouse default to the project's.
@@ -81,7 +81,7 @@ class Command:
     """One dbt command of a project.
 
     Attributes:
-        run: its dbt arguments, given the step and the number of earlier runs; this is what is killed.
+        run: its dbt arguments, given the step and the number of earlier runs; only this command is killed.
         prepare: commands to run first, given the same numbers; not killed, and may fail.
         heal: the command that a user would run after a kill; by default the same one.
         needs_build: whether the step is built first.
@@ -194,7 +194,7 @@ class House:
         ).returncode
 
     def wrong(self, killed: str = "") -> list[str]:
-        """A problem for each table that has neither its command's last step nor, if killed, this step."""
+        """A problem for each table whose rows are from neither its command's last step nor, after a kill, this step."""
         problems = []
         for name, state in self.project.STATES.items():
             rows = self._rows(state)
@@ -263,7 +263,7 @@ def new_house(project: Project, folder: Path, spark_config: dict[str, Any]) -> H
 
 
 def point_of(house: House, points: Sequence[Point], kill: int, kills: int, seed: int) -> Point:
-    """The point of a kill: chosen ones for three kills in five, random times for the rest."""
+    """The point of a kill: three kills in five are at chosen points, the rest at random times."""
     chosen = points[: -(-kills * 3 // 5)]
     if kill < len(chosen):
         return chosen[kill]

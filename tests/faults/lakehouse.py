@@ -144,7 +144,7 @@ def _history(step: int) -> Iterable[Row]:
 
 
 def _one_column(rows: list[Row]) -> list[Row] | None:
-    """The rows between ALTER TABLE and their own commit, without the column that is added or dropped (all NULL)."""
+    """A table's rows after ALTER TABLE but before its commit, without the added or dropped column (all NULL)."""
     if not rows or len(rows[0]) != 3:
         return None
     values = {tuple(value is None for value in row) for row in rows}

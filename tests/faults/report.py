@@ -18,7 +18,7 @@ FIGURES = (
 )
 
 
-# With at most this many kills, all are of the first project: none of further.py, views.py and test_beside.py.
+# Up to this number, all kills are in the first project, and none in further.py, views.py or test_beside.py.
 _IN_CI = 3
 
 
@@ -37,7 +37,7 @@ def _numbers(config: pytest.Config) -> dict[str, int]:
     further = 0 if kills <= _IN_CI else kills * 2 // 5
     # Each number makes two kills, because test_beside.py has two kinds of other processes.
     beside = 0 if kills <= _IN_CI else max(1, kills // 30)
-    # In addition to `--kills`.
+    # The kills of views.py are in addition to `--kills`.
     views = 0 if kills <= _IN_CI else kills * 2 // 5
     return {"kill": kills - further - 2 * beside, "further_kill": further, "beside_kill": beside, "view_kill": views}
 

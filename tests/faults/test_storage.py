@@ -28,7 +28,7 @@ MODELS = {
     "created": "{{ config(materialized='table', enabled=var('rows') > 100) }} " + ROWS,
 }
 
-# Spark runs the script as a child of its JVM. A hook sets the limit, so it does not affect the jars' download.
+# Spark runs the script as a child of its JVM. A hook sets the limit, so the download of the jars has no limit.
 QUOTA = (
     "{% if var('quota', 0) %}select transform (1) using 'prlimit --pid $PPID --fsize={{ var('quota') }}; cat' as (n)"
     "{% endif %}"

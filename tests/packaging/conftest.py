@@ -90,7 +90,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 
 def _what(row: str) -> tuple[str, ...]:
-    """The extra and the Python of a row."""
+    """The extra and the Python version of a row."""
     return tuple(row.split("|")[1:3])
 
 
@@ -117,7 +117,7 @@ def shell(links: Path, request: pytest.FixtureRequest, tmp_path: Path) -> Shell:
     """A new user's shell, with an empty home folder and no caches."""
     environ = {key: value for key, value in os.environ.items() if key not in doc_pages.LEAKS}
     (tmp_path / "home").mkdir()
-    # Seconds that end up in a page are those of a user's JVM.
+    # If the measured seconds go into a page, the JVM must have the same settings as a user's.
     timed = request.config.getoption("--every-python") or request.config.getoption("--transcript")
     environ |= {
         "HOME": str(tmp_path / "home"),

@@ -84,7 +84,7 @@ PATCHES: Final[Mapping[str, tuple[tuple[str, str, _Instead], ...]]] = {
     "views-having": ((f"{_VIEWS}.query", "Query.spliced", _with_having),),
     # All branches of a UNION get the constants of the first one in their keys.
     "views-branches": ((f"{_VIEWS}.incremental", "_changed_rows", _first_branch),),
-    # Writes of others into a view are not noticed.
+    # Other programs' writes into a view are not noticed.
     "views-written": (
         (_CHANGES, "Changes._commits", _own_commits),
         (f"{_VIEWS}.api", "_require_positions", lambda _: lambda read: None),
