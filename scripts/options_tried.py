@@ -1,8 +1,8 @@
 """Sets each Paimon option on small tables, and records what changes in batch jobs and which warnings dbt-paimon gives.
 
 For each option and some of its values, it builds a table with a key and one without, writes a second batch, reads the
-rows and the changes, and compares them with the same tables without the option. All run in one dbt process. A
-difference about which dbt-paimon neither warns nor fails needs a line in `options_tried.yml` with the reason why users
+rows and the changes, and compares them with the same tables without the option. All dbt runs share one process. A
+difference that dbt-paimon neither warns about nor refuses needs a line in `options_tried.yml` that says why users
 expect it.
 
 Usage: python scripts/options_tried.py [--only TEXT …], with DBT_PAIMON_JARS for a different connector. It updates
@@ -228,7 +228,7 @@ def differences(one: Tried, other: Tried) -> list[str]:
     if one.error:
         return [one.error]
     if other.error:
-        return [f"the table without it: {other.error}"]
+        return [f"the table without the option: {other.error}"]
     differ = []
     for what, value in one.found.items():
         before = other.found[what]

@@ -17,7 +17,7 @@ from dbt.include import paimon
 from reference.markdown import NOTHING, code, page_link, table
 
 FOLDER: Final = Path(paimon.PACKAGE_PATH) / "macros"
-# Files of properties: macros for SQL, for hooks and operations, for operations only, and data tests.
+# Properties files of the macros for SQL, for hooks and operations, for operations only, and of the data tests.
 IN_SQL, HOOKS, OPERATIONS, TESTS = "macros.yml", "hooks.yml", "operations.yml", "data_tests.yml"
 _BLOCKS: Final = frozenset({"macro", "test"})
 # Prefix and suffix of an operation's macro if dbt has a macro with the operation's name (see `adapter.execute_macro`).
@@ -45,18 +45,19 @@ this page from the macros.
 
 ## Data tests
 
-They are part of the adapter, so their names have no package prefix ([monitoring](../monitoring.md#data-tests)). They
-read the metadata of the whole table, so `where` is refused. Views are refused, too.
+The data tests are part of the adapter, so their names have no package prefix
+([monitoring](../monitoring.md#data-tests)). They read the metadata of the whole table, so `where` is refused. Views
+are refused, too.
 
 {tests}
 """
 _OPERATIONS: Final = """\
 # Run-operations
 
-`dbt run-operation NAME --args '{{argument: value}}'`. Name a table as a model, seed or snapshot (`fct_flights`), or
-as `table`, `schema.table` or `catalog.schema.table`. A name that several tables have, such as that of a model with
-versions, is refused: name one of the tables (`fct_flights_v2`). For macros that models call, see [macros](macros.md).
-`make reference` writes this page from the macros.
+`dbt run-operation NAME --args '{{argument: value}}'`. Give a table by the name of its model, seed or snapshot
+(`fct_flights`), or as `table`, `schema.table` or `catalog.schema.table`. A name that several tables have, such as that
+of a model with versions, is refused: name one of the tables (`fct_flights_v2`). For macros that models call, see
+[macros](macros.md). `make reference` writes this page from the macros.
 
 ## In hooks, too
 
@@ -149,7 +150,7 @@ def _sections(described: Mapping[str, Mapping[str, Any]], heading: str) -> Itera
                 yield _macro(name, described[name], f"{heading}#")
         if system_tables:
             rows = [(code(f"{name}(relation)"), _text(described[name])) for name in system_tables]
-            yield "One macro for each system table, for FROM:\n\n" + table(("macro", "reads"), rows)
+            yield "One macro for each system table, to use in FROM:\n\n" + table(("macro", "reads"), rows)
 
 
 def _macro(name: str, properties: Mapping[str, Any], heading: str) -> str:

@@ -37,7 +37,7 @@ class Project:
         """Run models and snapshots; returns name -> (whether it succeeded, its message), without skipped ones."""
         done = self._invoke(self._manifest.deepcopy(), "build", "--select", *names, *flags)
         if done.result is None:
-            raise RuntimeError(f"dbt build {names}") from done.exception
+            raise RuntimeError(f"dbt build failed for {names}") from done.exception
         return {
             result.node.name: (result.status == "success", result.message or "")
             for result in done.result

@@ -1,4 +1,4 @@
-"""A malformed seed file is refused, with line and column."""
+"""A malformed seed file is refused; the message gives the line and the column."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""apply_changes: change rows result in the right table, in whatever order they arrive."""
+"""apply_changes: the table ends up with the right rows, in whatever order the changes arrive."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ CONFIG = (
     "primary_key='id', rowkind_field='op', sequence_field='seq'"
 )
 
-# name -> (the changes of each run, the resulting rows). Each scenario has its own keys, so that all share the runs.
+# name -> (the changes of each run, the resulting rows). Each scenario has its own keys, so one model can run them all.
 # The table is compacted after each run, which removes deletes from Paimon's files.
 Change = tuple[object, ...]
 SCENARIOS: dict[str, tuple[list[list[Change]], list[Change]]] = {
-    "the first run holds the surviving rows": (
+    "the first run keeps only the rows that are not deleted": (
         # 3 is deleted before it is inserted, in one run
         [[(1, "+I", 1, "a"), (2, "+I", 1, "b"), (3, "-D", 2, None), (3, "+I", 1, "c"), (2, "+U", 3, "B")]],
         [(1, "+I", 1, "a"), (2, "+U", 3, "B")],
@@ -30,7 +30,7 @@ SCENARIOS: dict[str, tuple[list[list[Change]], list[Change]]] = {
     ),
     "a late update": ([[(1, "+U", 9, "new")], [(1, "+U", 5, "late")]], [(1, "+U", 9, "new")]),
     "a late delete": ([[(1, "+U", 9, "new")], [(1, "-D", 5, None)]], [(1, "+U", 9, "new")]),
-    "an update later than its delete": (
+    "an update that arrives after a newer delete": (
         [[(1, "+I", 1, "a")], [(1, "-D", 9, None)], [(1, "+U", 5, "late")]],
         [],
     ),
@@ -39,7 +39,7 @@ SCENARIOS: dict[str, tuple[list[list[Change]], list[Change]]] = {
         [[(1, "+I", 1, "a")], [(1, "-D", 2, None)], [(1, "+I", 3, "again")]],
         [(1, "+I", 3, "again")],
     ),
-    "a late row before an update": ([[(1, "+U", 3, "A")], [(1, "-U", 3, "a")]], [(1, "+U", 3, "A")]),
+    "a late update-before row (-U)": ([[(1, "+U", 3, "A")], [(1, "-U", 3, "a")]], [(1, "+U", 3, "A")]),
     "duplicates": (
         [
             [(1, "+I", 1, "a"), (2, "+I", 1, "b")],
@@ -47,10 +47,10 @@ SCENARIOS: dict[str, tuple[list[list[Change]], list[Change]]] = {
         ],
         [(1, "+U", 4, "A")],
     ),
-    "the delete wins at one sequence": ([[(1, "+I", 4, "a")], [(1, "-D", 4, None)]], []),
-    "also when it comes first": ([[(1, "-D", 4, None)], [(1, "+U", 4, "a")]], []),
+    "a delete wins over an insert with the same sequence value": ([[(1, "+I", 4, "a")], [(1, "-D", 4, None)]], []),
+    "a delete wins over a later row with the same sequence value": ([[(1, "-D", 4, None)], [(1, "+U", 4, "a")]], []),
     **{
-        f"the words of {name}": (
+        f"the row kinds as {name} writes them": (
             [
                 [(1, insert, 1, "a"), (2, insert, 1, "b")],
                 [*([(1, before, 2, "a")] if before else []), (1, after, 2, "A"), (2, delete, 2, None)],

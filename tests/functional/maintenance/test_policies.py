@@ -214,7 +214,7 @@ BROKEN = (
 class TestFailure:
     """A compaction fails because a file that it has to read is missing.
 
-    The partition has only two files: of three, Paimon would compact the other two.
+    The partition has only two files: with a third, Paimon would compact the two that still exist.
     """
 
     @pytest.fixture(scope="class")

@@ -1,4 +1,4 @@
-"""Merge engines, with one run per message: the merged rows are those that the documentation promises."""
+"""Merge engines, with one run per batch of rows: the merged rows are those that the documentation promises."""
 
 from __future__ import annotations
 
@@ -143,14 +143,14 @@ SCENARIOS: dict[str, tuple[str, str, list[str], list[tuple[object, ...]]]] = {
 
 
 def model(config: str, columns: str, runs: list[str]) -> str:
-    """A model that selects the rows of one message per run."""
+    """A model that selects a different batch of rows in each run."""
     first = f"select * from values {runs[0]} as t({columns})"
     types = " union all ".join(f"select * from values {run} as t({columns})" for run in runs)
     choices = "".join(
         f"{{% elif var('run', 1) == {number} %}}select * from values {run} as t({columns})\n"
         for number, run in enumerate(runs[1:], 2)
     )
-    # All messages determine the types, because a column may be NULL in the first.
+    # The types come from all batches, because a column may be NULL in the first one.
     return (
         f"{{{{ config(materialized='incremental', primary_key='id', bucket=1, {config}) }}}}\n"
         f"select * from ({types}) where false union all (\n"

@@ -68,7 +68,7 @@ TABLES = {
     "local": "(id int, kind string, at timestamp_ntz)",
     "keyed": "(id int, kind string, at timestamp) tblproperties ('primary-key' = 'id', 'bucket' = '1')",
 }
-# Minutes from BEGINNING to each event; None is an event without time. Each list is one commit and one batch.
+# Minutes from BEGINNING to each event; None is an event without a time. Each list is one commit and one batch.
 COMMITS: list[list[int | None]] = [
     [5, 50, 65],
     # 55 is within the delay; 75 closes the first hour.

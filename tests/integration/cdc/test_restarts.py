@@ -1,4 +1,4 @@
-"""Kills of the stream, Kafka Connect or the database lose no change and duplicate none."""
+"""No change is lost or duplicated when the stream, Kafka Connect or the database is killed."""
 
 from __future__ import annotations
 

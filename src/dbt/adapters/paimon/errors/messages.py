@@ -99,8 +99,8 @@ REMEDIES: tuple[Remedy, ...] = (
     ),
     Remedy(
         conflicts.CONFLICT_PATTERN.pattern,
-        "Another writer changed the table's files in the meantime. Check its $snapshots before you run the "
-        "model again: if only the compaction of an INSERT failed, its rows are committed.",
+        "Another writer changed the table's files in the meantime. Check the table's $snapshots before you run the "
+        "model again: if only the compaction after an INSERT failed, the inserted rows are already committed.",
     ),
     Remedy(
         # CompactProcedure of 0.9 cannot evaluate the cast of a literal.
@@ -239,15 +239,15 @@ REMEDIES: tuple[Remedy, ...] = (
         # QueryExecutionErrors.unsupportedOperationForTable and ddlUnsupportedTemporarilyError.
         r"(?:MERGE INTO|UPDATE) TABLE is not supported temporarily",
         "The statement changes a temporary view, or a table that is not a Paimon table. `create_table_as(True, …)` "
-        "makes a temporary view of the query; for a table that can be changed: relation = "
-        "make_intermediate_relation(this, '__stage'), create_table_as(False, relation, sql), and at the end "
+        "creates a temporary view of the query. To create a table that can be changed, set relation = "
+        "make_intermediate_relation(this, '__stage') and run create_table_as(False, relation, sql); at the end, call "
         "adapter.drop_relation(relation).",
     ),
     Remedy(
         # PredicateBuilder.transformFieldMapping; Paimon accepts a predicate on a nested field if it is the only one.
         r'"leafPredicate" is null',
         "Paimon's MERGE does not accept a predicate on a nested field, or on a column whose name needs quotes, "
-        "together with another predicate: give the model a plain column for it.",
+        "together with another predicate: select the value as a column of its own in the model, and use that column.",
     ),
     Remedy(
         # FileIO.mkdirs fails for a partition's folder; HadoopFileIO does not give the reason.

@@ -60,8 +60,8 @@ class KafkaInput(DescribedInput):
         if not given.get(BOOTSTRAP_SERVERS):
             raise DbtRuntimeError(
                 f"source '{description.label}': no broker is set. Add "
-                f"kafka_options: {{{BOOTSTRAP_SERVERS}: host:9092}} to the target in profiles.yml, or to "
-                "external.options of the source."
+                f"kafka_options: {{{BOOTSTRAP_SERVERS}: host:9092}} to the target in profiles.yml, or "
+                f"{BOOTSTRAP_SERVERS}: host:9092 to external.options of the source."
             )
         return cls(call, description, value_format, with_defaults(given, _DEFAULTS))
 
@@ -80,8 +80,8 @@ class KafkaInput(DescribedInput):
     def read(self, session: SparkSession) -> DataFrame:
         if self._topic_ids(session) != self.topic_ids != "":
             raise DbtRuntimeError(
-                f"{self._where}: a topic was recreated since the stream began. Run the model with --full-refresh to "
-                "read it from its beginning."
+                f"{self._where}: a topic has been recreated since the stream began. Run the model with --full-refresh "
+                "to read it from its beginning."
             )
         reader = session.readStream.format("kafka").options(**self.options)
         reader = reader.option("subscribe", self.description.location).option("includeHeaders", "true")
