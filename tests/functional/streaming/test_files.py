@@ -11,7 +11,6 @@ import pytest
 from dbt.tests.util import run_dbt, write_file
 
 from dbt.adapters.paimon.state import tables
-from dbt.adapters.paimon.state.kinds import CURRENT, Kind
 
 SOURCES = """
 sources:
@@ -171,8 +170,6 @@ class TestFiles:
         rows(f"alter table {dead} unset tblproperties ('{tables.OPTION}')")
         run_dbt(["run", "--select", "lines"])
         assert rows(count) == [(before[0][0] + 1,)]
-        version = f"select value from {{schema}}.`lines__dead_letters$options` where key = '{tables.OPTION}'"
-        assert rows(version) == [(str(CURRENT[Kind.DEAD_LETTERS]),)]
 
     def test_quotes_are_doubled(self, project: Any, rows: Any) -> None:
         name = "a b%20c=ü+.csv"
