@@ -270,6 +270,17 @@ def _affected(selection: Mapping[str, Any], *, full_refresh: bool, as_json: bool
     return command.changed(_dbt_arguments(**target), selection["state"], full_refresh=full_refresh, as_json=as_json)
 
 
+def _affected_tables(selected: Sequence[str], state: str | None, target: Mapping[str, str | None]) -> list[str]:
+    """dbt's selectors for the tables that the changes since a state affect."""
+    if selected or state is None:
+        raise click.ClickException(
+            "--affected selects the nodes, from the folder that --state names. Give only these two."
+        )
+    from dbt_paimon.lineage import command
+
+    return command.changed_tables(_dbt_arguments(**target), state)
+
+
 @main.command(cls=_SelectingCommand)
 @_with_target
 @click.argument("column", metavar="MODEL[.COLUMN]")
@@ -370,6 +381,7 @@ def report(path: str, as_json: bool, results: tuple[str, ...], fail_on: str | No
 )
 @click.option("--to", default=sides.Kind.NOW.value, show_default=True, help="The other side, in the same form.")
 @click.option("--state", help="Folder of an earlier manifest, for state and state:modified.")
+@click.option("--affected", is_flag=True, help="The models, seeds and snapshots that the changes since --state affect.")
 @click.option("--key", help="Columns by which rows are matched, separated by commas; the primary key by default.")
 @_WITH_SAMPLES
 @click.option("--threads", type=int, help="How many tables to compare at once.")
@@ -382,6 +394,7 @@ def diff(
     from_: str | None,
     to: str,
     state: str | None,
+    affected: bool,
     key: str | None,
     samples: int,
     threads: int | None,
@@ -393,7 +406,13 @@ def diff(
 
     Exit code 1 if a table could not be compared.
     """
-    arguments = _dbt_arguments((*models, *select), exclude, threads=threads)
+    selected = [*models, *select]
+    if affected:
+        selected += _affected_tables(selected, state, target)
+        if not selected:
+            click.echo("The changes affect no model, seed or snapshot. Nothing was compared.")
+            return
+    arguments = _dbt_arguments(selected, exclude, threads=threads)
     found = diffs.run(
         arguments,
         target,

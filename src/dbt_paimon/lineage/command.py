@@ -41,18 +41,30 @@ def lineage(arguments: Sequence[str], column: str, *, up: bool, down: bool, outp
 
 def changed(arguments: Sequence[str], state: str, *, full_refresh: bool, as_json: bool) -> list[str]:
     """Print the nodes that the changes since a state affect, in run order; returns dbt's selectors for them."""
-    before = _state(state)
     refresh = ["--full-refresh"] if full_refresh else []
-    project, order = _project([*refresh, *arguments], before)
-    earlier = Project(before, project.given)
-    project = _in_the_mode_of(earlier, project, arguments)
-    found = affected(earlier, project, full_refresh=full_refresh)
-    found = {node_id: found[node_id] for node_id in sorted(found, key=lambda each: order.get(each, len(order)))}
+    project, found = _changes([*refresh, *arguments], state, full_refresh=full_refresh)
     for node_id, change in found.items():
         click.echo(_json(project, node_id, change) if as_json else "\n".join(_lines(project, node_id, change)))
     if not as_json:
         click.echo(_summary(project, found))
     return [_selector(project.nodes[node_id]) for node_id in found]
+
+
+def changed_tables(arguments: Sequence[str], state: str) -> list[str]:
+    """dbt's selectors for the models, seeds and snapshots that the changes since a state affect."""
+    project, found = _changes(arguments, state, full_refresh=False)
+    nodes = [project.nodes[node_id] for node_id in found]
+    return [_selector(node) for node in nodes if node["resource_type"] in selected_nodes.BUILT]
+
+
+def _changes(arguments: Sequence[str], state: str, *, full_refresh: bool) -> tuple[Project, dict[str, Change]]:
+    """The project, and the nodes that the changes since a state affect, in run order."""
+    before = _state(state)
+    project, order = _project(arguments, before)
+    earlier = Project(before, project.given)
+    project = _in_the_mode_of(earlier, project, arguments)
+    found = affected(earlier, project, full_refresh=full_refresh)
+    return project, {node_id: found[node_id] for node_id in sorted(found, key=lambda each: order.get(each, len(order)))}
 
 
 def _selector(node: Mapping[str, Any]) -> str:

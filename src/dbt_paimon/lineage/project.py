@@ -82,8 +82,9 @@ class Project:
                 continue
             for start in range(len(parts)):
                 found.setdefault(parts[start:], node_id)
-            if node["config"].get("materialized") == "view":
-                # Before a view exists, it is rendered with the catalog of tables, and later with that of views.
+            if node["config"].get("materialized") in ("view", "incremental"):
+                # Before a view exists, it is rendered with the catalog of tables, and later with that of views. The
+                # clone of an incremental model may be a view of a branch.
                 found.setdefault((_ANY_CATALOG, *parts[1:]), node_id)
         return found
 

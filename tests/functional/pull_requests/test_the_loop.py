@@ -1,4 +1,7 @@
-"""Runs the commands of docs/pull-requests.md as written there, with clones as copies and as branches."""
+"""Runs the commands of docs/pull-requests.md as written there, with clones as copies and as branches.
+
+Also those of docs/column-lineage.md, which build only the affected nodes.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ from dbt_paimon.cli import main
 from doc_pages import ROOT, Block, blocks_of
 
 BLOCKS = blocks_of("docs/pull-requests.md", "## A pull request")
+AFFECTED = blocks_of("docs/column-lineage.md", "### In a pull request")
 
 ORDERS = """
 {{ config(materialized='table') }}
@@ -32,6 +36,8 @@ from {{ ref('orders') }}
 group by day, customer_id
 """
 DAYS = "{{ config(materialized='table') }} select day, sum(revenue) as revenue from {{ ref('customers') }} group by day"
+# It reads no column that the pull request changes.
+SEEN = "{{ config(materialized='table') }} select distinct customer_id from {{ ref('customers') }}"
 PROPERTIES = "models: [{name: customers, columns: [{name: revenue, data_tests: [not_null]}]}]"
 BEFORE, AFTER = "sum(amount)", "sum(amount) filter (where status = 'paid')"
 
@@ -58,6 +64,11 @@ def test_the_workflow_has_the_same_commands() -> None:
 
 class TheLoop:
     way: str
+    # What the pull request builds.
+    built: frozenset[str] = frozenset(("customers", "days", "seen"))
+
+    def build_commands(self) -> list[str]:
+        return commands()[:-1]
 
     @pytest.fixture(scope="class", autouse=True)
     def _of_the_forge(self) -> Iterator[None]:
@@ -69,7 +80,13 @@ class TheLoop:
 
     @pytest.fixture(scope="class")
     def models(self) -> dict[str, str]:
-        return {"orders.sql": ORDERS, "customers.sql": CUSTOMERS, "days.sql": DAYS, "shop.yml": PROPERTIES}
+        return {
+            "orders.sql": ORDERS,
+            "customers.sql": CUSTOMERS,
+            "days.sql": DAYS,
+            "seen.sql": SEEN,
+            "shop.yml": PROPERTIES,
+        }
 
     @pytest.fixture(scope="class")
     def profiles_config_update(self, dbt_profile_target: dict[str, Any]) -> dict[str, Any]:
@@ -103,7 +120,8 @@ class TheLoop:
             places = ["--project-dir", project.project_root, "--profiles-dir", project.profiles_dir]
             done = CliRunner().invoke(main, [*arguments, *places])
             assert done.exit_code == 0, done.output
-            Path(project.project_root, file).write_text(done.stdout)
+            if file:
+                Path(project.project_root, file).write_text(done.stdout)
         else:
             assert name in ("export", "gh"), line
 
@@ -116,8 +134,7 @@ class TheLoop:
     def test_the_loop(self, project: Any, rows: Any) -> None:
         production = self.of_production(rows)
         write_file(CUSTOMERS.replace(BEFORE, AFTER), project.project_root, "models", "customers.sql")
-        *build, drop = commands()
-        for line in build:
+        for line in self.build_commands():
             self.run(project, line)
 
         assert self.of_production(rows) == production
@@ -131,6 +148,8 @@ class TheLoop:
         # The downstream model reads the clone.
         (total,) = rows("select revenue from paimon.shop_pr_7.days where day = '2026-11-03'")
         assert total == (sum(built.values()),)
+        made = {row[1] for name in ("paimon", home) for row in rows(f"show tables in {name}.shop_pr_7")}
+        assert made - {"_dbt_views"} == self.built
 
         # Which files are read depends on the way of cloning; their size depends on the version of Parquet.
         reads = r"^Read .*$" if self.way == "copy" else r"[\d.]+ KiB"
@@ -138,7 +157,7 @@ class TheLoop:
         shown, told = (re.sub(reads, "", text, flags=re.MULTILINE) for text in (block("markdown").text, told))
         assert shown.strip() in told
 
-        self.run(project, drop)
+        self.run(project, commands()[-1])
         assert self.of_production(rows) == production
         for what in ("branches", "tags"):
             assert rows(f"select * from paimon.shop.`customers${what}`") == []
@@ -151,3 +170,12 @@ class TestByBranch(TheLoop):
 
 class TestByCopy(TheLoop):
     way = "copy"
+
+
+class TestAffected(TheLoop):
+    way = "branch"
+    built = frozenset(("customers", "days"))
+
+    def build_commands(self) -> list[str]:
+        first = next(each for each in AFFECTED if each.language == "sh")
+        return [commands()[0], *first.commands()]
