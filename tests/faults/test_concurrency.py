@@ -135,11 +135,11 @@ class TestTwoProcesses:
 
 
 class TestReader:
-    """Another process reads two tables while dbt rebuilds them 10 times, or `--kills` times if that is more."""
+    """Another process reads two tables while dbt rebuilds them 5 times, or `--kills` times if that is more."""
 
     @pytest.fixture(scope="class")
     def rebuilds(self, request: pytest.FixtureRequest) -> int:
-        return max(10, int(request.config.getoption("--kills")))
+        return max(5, int(request.config.getoption("--kills")))
 
     @pytest.fixture(scope="class")
     def loop(self) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 SALES = """
 select cast(id as int) as sale_id, timestamp '2022-12-15 12:00:00' + make_interval(0, cast(id as int)) as sold_at, 10 as amount
 from range(15)
@@ -14,6 +16,7 @@ MODEL, YEAR, AT_ONCE = "A model in batches", "The year", "Without batches"
 NIGHTLY = "If the nightly run goes on"
 
 
+@pytest.mark.full
 def test_the_page(follow, read):
     page = follow("backfill-a-year.md")
     (page.folder / "models").mkdir()

@@ -204,5 +204,6 @@ class TestShanghai(Zone):
     ZONE = "Asia/Shanghai"
 
 
+@pytest.mark.full
 class TestNewYork(Zone):
     ZONE = "America/New_York"

@@ -44,6 +44,7 @@ def model(config: str, query: str) -> str:
     return f"{{{{ config(materialized='incremental', {config}on_schema_change='sync_all_columns') }}}}\n{query}"
 
 
+@pytest.mark.full
 class TestOlderTypes:
     @pytest.fixture(scope="class")
     def models(self):

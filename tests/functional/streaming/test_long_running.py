@@ -180,6 +180,7 @@ def test_its_jvm_is_killed(project: Project):
     assert copied == [(number, number * 2) for number in range(100, 110)]
 
 
+@pytest.mark.full
 def test_one_of_several_streams_fails(project: Project):
     """The command ends, so that a service manager restarts it."""
     project.add(200, 210)

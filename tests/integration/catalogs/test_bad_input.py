@@ -178,6 +178,7 @@ class TestNotToBeHad:
         assert "Traceback" not in said
 
 
+@pytest.mark.full
 class TestMetastoreGoesAway:
     """The metastore stops during a run: the next model soon fails, old rows stay, and the next run succeeds."""
 

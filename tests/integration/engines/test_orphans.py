@@ -283,6 +283,7 @@ def cut(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Cut]:
     found.way.shut()
 
 
+@pytest.mark.full
 def test_lost_after_the_commit(cut: Cut) -> None:
     process = cut.project.begun("appended", ROUNDS // 4)
     cut.way.withhold()

@@ -255,6 +255,7 @@ class TestWarmServer:
         wait_for_end(note.pid, 5)
         assert not list((folder.path / "servers").glob("*.json"))
 
+    @pytest.mark.full
     def test_idle(self, folder: Folder) -> None:
         assert folder.tool("start", "--idle-minutes", "0.2").returncode == 0
         _, note = folder.note()
