@@ -27,6 +27,8 @@ SCRATCH: Final = "__tmp_"
 PROBLEM: Final = "__problem"
 ROW: Final = "__row"
 UNDECLARED: Final = "__undeclared"
+# The columns of a raw row that only a dead letter needs.
+_OF_FAULTS: Final = ("key", "value", "place", "received_at")
 
 # JSON as in RFC 8259: Spark accepts more.
 _STRICT: Final = "'mode', 'PERMISSIVE', 'allowSingleQuotes', 'false', 'allowNonNumericNumbers', 'false'"
@@ -105,10 +107,13 @@ class ValueFormat:
 
 
 def parsed(frame: DataFrame, value_format: ValueFormat) -> DataFrame:
-    """Raw rows with the columns that the stages of a format add."""
+    """Raw rows with the columns that the stages of a format add; columns that only a fault needs are NULL elsewhere."""
     for stage in value_format.stages():
         frame = frame.selectExpr("*", *stage)
-    return frame.drop(*(name for name in frame.columns if name.startswith(SCRATCH)))
+    # A batch is cached, and whole messages would fill the cache.
+    cleared = {name: f"case when {PROBLEM} is not null then {name} end as {name}" for name in _OF_FAULTS}
+    kept = (name for name in frame.columns if not name.startswith(SCRATCH))
+    return frame.selectExpr(*(cleared.get(name, quoted(name)) for name in kept))
 
 
 @dataclass(frozen=True)
