@@ -129,8 +129,8 @@ class TestApplyChanges:
             ((-1, "upsert", 4, "A"), "unknown row kind 'upsert'", False),
             ((-1, "upsert", 4, "A"), "unknown row kind 'upsert'", True),
             ((-1, None, 4, "A"), "unknown row kind NULL", False),
-            ((-1, "+U", None, "A"), "no 'seq'", False),
-            ((None, "-D", 4, "A"), "no 'id'", False),
+            ((-1, "+U", None, "A"), "'seq' is NULL", False),
+            ((None, "-D", 4, "A"), "'id' is NULL", False),
         ],
     )
     def test_what_is_no_change_is_refused_and_nothing_written(self, applied, rows, change, said, full_refresh):
