@@ -270,7 +270,7 @@ def _affected(selection: Mapping[str, Any], *, full_refresh: bool, as_json: bool
     return command.changed(_dbt_arguments(**target), selection["state"], full_refresh=full_refresh, as_json=as_json)
 
 
-def _affected_tables(selected: Sequence[str], state: str | None, target: Mapping[str, str | None]) -> list[str]:
+def _affected_tables(selected: Sequence[str], state: str | None, target: Mapping[str, Any]) -> list[str]:
     """dbt's selectors for the tables that the changes since a state affect."""
     if selected or state is None:
         raise click.ClickException(
