@@ -73,7 +73,7 @@ class Tried:
 
     @cached_property
     def baseline(self) -> str:
-        """Identifies the table without the option that this table is compared with."""
+        """A key for the comparison: this table has the same one as its twin without the option."""
         return json.dumps([self.shape, self.config], sort_keys=True)
 
     def sql(self) -> str:

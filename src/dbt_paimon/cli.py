@@ -274,7 +274,8 @@ def _affected_tables(selected: Sequence[str], state: str | None, target: Mapping
     """dbt's selectors for the tables that the changes since a state affect."""
     if selected or state is None:
         raise click.ClickException(
-            "--affected selects the nodes, from the folder that --state names. Give only these two."
+            "--affected selects what the changes since a state affect. Give it --state PATH and no other selection; "
+            "--exclude may stand beside --affected."
         )
     from dbt_paimon.lineage import command
 

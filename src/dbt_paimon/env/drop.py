@@ -33,7 +33,7 @@ def drop_schemas(adapter: PaimonAdapter, schemas: Iterable[Place]) -> None:
 
 
 def refuse_foreign(adapter: PaimonAdapter, name: str, schemas: Iterable[Place]) -> None:
-    """Refuse schemas with tables or views that this environment has not created."""
+    """Refuse schemas with tables or views that this environment did not create."""
     for place in schemas:
         relation = journal.relation(place).without_identifier()
         is_there = place[1] in adapter.list_schemas(place[0])

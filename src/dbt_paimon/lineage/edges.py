@@ -173,7 +173,7 @@ def _follow(edges_at: Mapping[Field, list[Edge]], at: Field, end: str, found: di
 
 
 def _problems(project: Project, reached: set[str], *, with_readers: bool) -> dict[str, str]:
-    """Why the columns of these nodes cannot be followed; `with_readers`: also those of the nodes that read them."""
+    """Why columns of these nodes cannot be followed. With `with_readers`, also columns of the nodes that read them."""
     found: dict[str, str] = {}
     for node_id, node in project.nodes.items():
         query = project.query(node_id)

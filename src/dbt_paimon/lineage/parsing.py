@@ -120,7 +120,7 @@ def _with_ids(tree: exp.Query, node_of: NodeOf) -> list[exp.Table]:
 
 
 def _expand_struct_stars(select: exp.Select) -> None:
-    """Replace `row.*` by the fields of `row`, if FROM is a subquery that creates it with from_json or from_csv."""
+    """Replace `row.*` with the fields of `row`, if FROM is a subquery that creates it with from_json or from_csv."""
     structs = _structs(select)
     for item in list(select.expressions):
         if isinstance(item, exp.Column) and item.is_star and not any(item.this.args.values()):
@@ -165,7 +165,7 @@ def _columns_in_use(tree: exp.Query, unknown: Sequence[exp.Table]) -> dict[str, 
 
 
 def _uses(select: exp.Select, table: exp.Table) -> set[str]:
-    """The columns of a relation that the SELECT names."""
+    """The columns of one relation that the SELECT uses by name."""
     owners = {table.alias_or_name.lower()}
     if not select.args.get("joins") and not select.args.get("laterals"):
         owners.add("")

@@ -164,7 +164,7 @@ class TestSparkConfig:
 
     @pytest.mark.parametrize("first", ["reader_1", "reader_2"])
     def test_a_view_keeps_its_own(self, built, rows, first):
-        """A process that has not created the views yet creates them for the first reader, in another time zone."""
+        """A new process creates the views for the first reader, in another time zone."""
         views.DIRECTORY.configure("", "", None)
         run_dbt(["run", "--threads", "1", "--select", first, "reader_3"])
         for reader, zone in ((first, "Asia/Tokyo"), ("reader_3", "UTC")):

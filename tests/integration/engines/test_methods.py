@@ -186,7 +186,7 @@ class Methods:
         assert rows("select kind, place from {schema}.b_next") == [("binary", "default")]
 
     def test_settings_of_a_view(self, project, rows):
-        """A process that has not created the views yet creates them for a reader in another time zone."""
+        """A new process creates the views for a reader in another time zone."""
         run_dbt(["run", "--select", "usual_view", "own_view"])
         views.DIRECTORY.configure("", "", None)
         run_dbt(["run", "--select", "noons"])

@@ -16,6 +16,13 @@ from dbt_paimon.lineage import command
 from unit.lineage.manifests import node
 
 
+@pytest.mark.parametrize("words", [[], ["orders", "--state", "x"], ["--select", "orders", "--state", "x"]])
+def test_diff_of_what_is_affected_takes_a_state_and_no_selection(words: list[str]) -> None:
+    done = CliRunner().invoke(main, ["diff", "--affected", *words])
+    assert done.exit_code == 1
+    assert "Give it --state PATH and no other selection" in done.output
+
+
 @pytest.mark.parametrize("option", ["--select", "-s", "--selector"])
 def test_a_selection_with_affected_is_refused(option: str) -> None:
     done = CliRunner().invoke(main, ["build", "--affected", "--state", "x", option, "orders"])

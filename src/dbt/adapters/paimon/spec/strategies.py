@@ -419,7 +419,7 @@ STRATEGIES: Final[Mapping[str, Strategy]] = {
 
 def may_repeat(kind: str, spec: TableSpec) -> bool:
     """Whether a statement of this kind (a strategy, REBUILD, SNAPSHOT or REFRESH) may run again after a conflict."""
-    # An INSERT OVERWRITE, a MERGE by dbt_scd_id, or upserts and deletes by key: repeating them changes nothing.
+    # An INSERT OVERWRITE, a MERGE by dbt_scd_id, or upserts and deletes by key: each may be repeated without effect.
     if kind in (REBUILD, SNAPSHOT, REFRESH):
         return True
     return kind in STRATEGIES and STRATEGIES[kind].is_idempotent(spec)

@@ -53,7 +53,7 @@ def with_fields_of_table(source: ModelQuery, columns: Iterable[ExistingColumn]) 
 
 
 def _with_casts(source: ModelQuery, casts: Mapping[str, tuple[str, str]]) -> ModelQuery:
-    """A query with different types and values in some columns; `casts`: name -> (Spark type, SQL)."""
+    """The query with some columns cast. `casts`: column name -> (Spark type, SQL expression)."""
     if not casts:
         return source
     selected, columns = [], []

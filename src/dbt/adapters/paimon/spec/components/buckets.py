@@ -83,7 +83,7 @@ def _is_auto(bucket: Any) -> bool:
 
 
 def is_auto(config: Mapping[str, Any], options: Mapping[str, str], problems: Problems) -> bool:
-    """Whether the adapter chooses the number of buckets; adds a problem for each option that contradicts it."""
+    """Whether the adapter chooses the number of buckets. Adds a problem for each option that contradicts this."""
     if not _is_auto(config.get("bucket")):
         return False
     for name in options:

@@ -107,7 +107,7 @@ class ValueFormat:
 
 
 def parsed(frame: DataFrame, value_format: ValueFormat) -> DataFrame:
-    """Raw rows with the columns that the stages of a format add; columns that only a fault needs are NULL elsewhere."""
+    """Raw rows with the columns that the stages of a format add. Only rows with a problem keep the message itself."""
     for stage in value_format.stages():
         frame = frame.selectExpr("*", *stage)
     # A batch is cached, and whole messages would fill the cache.
@@ -130,11 +130,10 @@ class JsonMessages(ValueFormat):
         for index, column in enumerate(self.columns):
             value = f"try_element_at({fields}, {string_literal('s' + column.name)})"
             type_ = value_sql(value_column(index), column, text)
-            read = f"{_READ}.{quoted(column.name)}"
-            if column.data_type in _EXACT:
+            read, (kind, prefix) = f"{_READ}.{quoted(column.name)}", _read_as(column.data_type)
+            if kind == column.data_type:
                 type_ = f"case when {_IS_EXACT} then {read} else {type_} end"
             else:
-                prefix = "n" if _DECIMAL.fullmatch(column.data_type) else "s"
                 value = f"case when {_IS_EXACT} then concat('{prefix}', {read}) else {value} end"
             values.append(f"{value} as {value_column(index)}")
             typed.append(f"{type_} as {typed_column(index)}")
@@ -165,10 +164,7 @@ class JsonMessages(ValueFormat):
         )
 
     def _exact_schema(self) -> str:
-        def kind(data_type: str) -> str:
-            return data_type if data_type in _EXACT else "double" if _DECIMAL.fullmatch(data_type) else "string"
-
-        return string_literal(", ".join(f"{quoted(each.name)} {kind(each.data_type)}" for each in self.columns))
+        return string_literal(", ".join(f"{quoted(each.name)} {_read_as(each.data_type)[0]}" for each in self.columns))
 
     def _problem(self, text: str, fields: str, unknown: str) -> str:
         keys = f"map_keys({fields})"
@@ -195,6 +191,13 @@ end, {problems_sql(self.columns)})"""
         further = f"filter({unknown}, k -> not array_contains({small}, lower(k)))"
         taken = f"map_filter({fields}, (k, v) -> array_contains({further}, k))"
         return f"case when size({further}) > 0 then transform_keys({taken}, (k, v) -> substr(k, 2)) end"
+
+
+def _read_as(data_type: str) -> tuple[str, str]:
+    """The type that an exact message is read with, and the prefix of its value if that has to be parsed further."""
+    if data_type in _EXACT:
+        return data_type, ""
+    return ("double", "n") if _DECIMAL.fullmatch(data_type) else ("string", "s")
 
 
 def value_column(index: int) -> str:
