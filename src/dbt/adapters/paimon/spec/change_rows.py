@@ -85,7 +85,7 @@ def _kind_sql(rowkind: str, ordering: Sequence[str], model: str) -> str:
         f"when {quoted(name)} is null then raise_error("
         + string_literal(
             f"{where} '{name}' is NULL in a change row, but is part of its key or its order. Set it in the model, "
-            "or filter out such rows."
+            "or filter such rows out."
         )
         + ")"
         for name in ordering
