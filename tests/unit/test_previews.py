@@ -108,7 +108,13 @@ def test_rebuilds_that_may_need_consent(rebuild, config, asks):
 
 @pytest.mark.parametrize(
     ("history", "refused"),
-    [(History(1, 1), False), (History(2, 1), False), (History(2, 2), True), (History(1, 1, ("v1",)), True)],
+    [
+        (History(1, 1), False),
+        (History(2, 1), False),
+        (History(2, 2), True),
+        (History(1, 1, ("v1",)), True),
+        (History(1, 1, (), ("work",)), True),
+    ],
 )
 def test_which_history_needs_permission(history, refused):
     warned: list[str] = []
@@ -145,7 +151,7 @@ def test_a_preview_as_text_and_as_json():
         "does": "rebuild as a new table",
         "steps": ("audits",),
         "reasons": ("key",),
-        "lost": {"snapshots": 14, "writes": 13, "tags": ("audited",)},
+        "lost": {"snapshots": 14, "writes": 13, "tags": ("audited",), "branches": ()},
         "asks": True,
     }
 

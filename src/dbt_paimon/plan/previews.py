@@ -10,13 +10,13 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.maintenance.selection import TABLES
 from dbt.adapters.paimon.metadata.tags import History
-from dbt.adapters.paimon.plan.api import MATERIALIZED_VIEW
-from dbt.adapters.paimon.plan.decide import adds, steps_of
+from dbt.adapters.paimon.plan.api import MATERIALIZED_VIEW, Destination
+from dbt.adapters.paimon.plan.decide import steps_of
 from dbt.adapters.paimon.plan.materialized_views.refresh import RefreshKind
 from dbt.adapters.paimon.plan.steps import Action
 from dbt.adapters.paimon.spark.scans import Scan
 from dbt.adapters.paimon.tables import metadata
-from dbt.adapters.paimon.tables.rebuilds import TO_VIEW, Rebuild, may_need_asking
+from dbt.adapters.paimon.tables.rebuilds import TO_VIEW, Rebuild
 from dbt.adapters.paimon.writing import read_limits
 
 if TYPE_CHECKING:
@@ -88,15 +88,6 @@ class Preview:
         return {name: value for name, value in asdict(self).items() if value not in (None, (), "", False)}
 
 
-@dataclass(frozen=True)
-class _Target:
-    """What a run writes to: the existing table, or the branch of a clone. `adds`: whether the run adds rows to it."""
-
-    table: PaimonRelation | None
-    adds: bool = False
-    is_branch: bool = False
-
-
 class Previewer:
     """Reads metadata and analyzes queries, but no data files. The adapter needs an open connection."""
 
@@ -137,7 +128,7 @@ class Previewer:
     ) -> Preview:
         """The preview of a run that replaces a table, with its reasons and the history that is lost."""
         history = self._adapter.tables.history(table)
-        asks = not full_refresh and may_need_asking(node, rebuild) and history.is_worth_asking
+        asks = self._adapter.tables.refuses_loss(node, rebuild, history, full_refresh)
         return replace(preview, reasons=rebuild.reasons, lost=history, asks=asks)
 
     def _of_table(self, node: Mapping[str, Any], preview: Preview, full_refresh: bool) -> Preview:
@@ -150,14 +141,14 @@ class Previewer:
             preview = self._with_scans(node, preview)
             if preview.problem:
                 return preview
-        target = self._target(node, strategy, full_refresh)
-        preview = replace(preview, does=Action.CREATE, steps=_descriptions(node, spec, target, strategy))
-        table = target.table
+        to = self._destination(node, strategy, full_refresh)
+        preview = replace(preview, does=Action.CREATE, steps=_descriptions(node, spec, to, strategy))
+        table = to.table
         if table is None:
             return preview
         existing = self._adapter.tables.existing(table)
-        plan = self._adapter.plans.preview(node, spec, existing, query, adds=target.adds, strategy=strategy)
-        due = () if target.is_branch else tuple(self._adapter.maintenance.due_after_run(table, spec))
+        plan = self._adapter.plans.preview(node, spec, existing, query, adds=to.adds, strategy=strategy)
+        due = () if to.is_branch else tuple(self._adapter.maintenance.due_after_run(table, spec))
         preview = replace(preview, does=plan.action, maintenance=due, alters=tuple(plan.alters))
         if plan.rebuild.swaps:
             return self._replaced(node, preview, table, plan.rebuild, full_refresh)
@@ -165,14 +156,13 @@ class Previewer:
             return self._refreshed(node, preview, spec, table, full_refresh)
         return preview
 
-    def _target(self, node: Mapping[str, Any], strategy: str, full_refresh: bool) -> _Target:
-        existing = self._existing(node)
-        clone = self._adapter.plans.clone_of(node, existing, strategy, full_refresh)
-        if clone is not None and not clone.rebuild:
-            return _Target(clone.branch, adds=True, is_branch=True)
-        if existing is None or not existing.is_table:
-            return _Target(None)
-        return _Target(existing, adds=adds(node, full_refresh))
+    def _destination(self, node: Mapping[str, Any], strategy: str, full_refresh: bool) -> Destination:
+        existing, plans = self._existing(node), self._adapter.plans
+        try:
+            clone = plans.clone_of(node, existing, strategy, full_refresh)
+            return plans.destination(node, existing, clone, full_refresh)
+        finally:
+            plans.changes.forget(node)
 
     def _with_scans(self, node: Mapping[str, Any], preview: Preview) -> Preview:
         scans = read_limits.scans(self._adapter, node["compiled_code"])
@@ -197,7 +187,7 @@ class Previewer:
         return self._adapter.get_relation(node["database"], node["schema"], node["alias"])
 
 
-def _descriptions(node: Mapping[str, Any], spec: TableSpec, target: _Target, strategy: str) -> tuple[str, ...]:
+def _descriptions(node: Mapping[str, Any], spec: TableSpec, to: Destination, strategy: str) -> tuple[str, ...]:
     own = strategy if node["config"].get("materialized") == "incremental" else ""
-    steps = steps_of(spec, adds=target.adds, strategy=own, branch=target.is_branch, override=False)
+    steps = steps_of(spec, adds=to.adds, strategy=own, branch=to.is_branch, override=False)
     return tuple(step.description for step in steps if step.description)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
+from click.testing import CliRunner
 from dbt.tests.util import run_dbt
+
+from dbt_paimon.cli import main
 
 CONFIG = "{{ config(materialized='incremental', incremental_strategy='append') }}\n"
 CHANGES = "select id, _row_kind from {{{{ paimon_changes(source('raw', 'events'){more}) }}}}"
@@ -40,8 +45,8 @@ class TestLostChanges:
         }
 
     @pytest.fixture(scope="class")
-    def built(self, project, rows):
-        """The results, by model, of a run after rows 2 and 3 were added and the snapshot that was read has expired."""
+    def planned_and_built(self, project, rows):
+        """What `plan` says, and the results, by model, of a run after rows 2 and 3 were added and the snapshot that was read has expired."""
         rows("create table {schema}.events (id int)")
         rows("insert into {schema}.events values (1)")
         rows("create table {schema}.others as select 100 as id")
@@ -57,7 +62,25 @@ class TestLostChanges:
                 "{schema}", project.test_schema
             )
         )
-        return {result.node.name: result for result in run_dbt(["run"], expect_pass=False)}
+        # The tag of this model keeps the changes for all models until it has read them.
+        run_dbt(["run", "--select", "kept"])
+        places = ["--project-dir", project.project_root, "--profiles-dir", project.profiles_dir]
+        planned = CliRunner().invoke(main, ["plan", "--output", "json", *places]).stdout.splitlines()
+        plans = [json.loads(line) for line in planned if line.startswith("{")]
+        does = {line["unique_id"].rpartition(".")[2]: line["does"] for line in plans}
+        return {result.node.name: result for result in run_dbt(["run"], expect_pass=False)}, does
+
+    @pytest.fixture(scope="class")
+    def built(self, planned_and_built):
+        return planned_and_built[0]
+
+    def test_the_plan_says_what_is_rebuilt_and_what_fails(self, planned_and_built):
+        built, does = planned_and_built
+        rebuilt = {name for name, result in built.items() if result.status == "success" and "rebuild" in does[name]}
+        assert rebuilt == {"rebuilt", "united"}
+        failed = {name for name, result in built.items() if result.status != "success"}
+        assert failed == {"strict", "twice", "united_asks_first"}
+        assert failed == {name for name, what in does.items() if what == "fail"}
 
     def test_the_error_says_what_is_lost_and_what_to_do(self, built, rows):
         message = built["strict"].message
@@ -129,6 +152,7 @@ class TestRefused:
             "no_increment.sql": "{{ config(materialized='table') }}" + read + ") }}",
             "over_a_view.sql": CONFIG + "select * from {{ paimon_changes(ref('a_view')) }}",
             "two_kinds.sql": CONFIG + read + ", row_kind='kind') }}",
+            "unclear.sql": CONFIG + read + ", keep='yes') }}",
             "converted.sql": CONFIG
             + "{% if var('converted', false) %}"
             + read
@@ -137,11 +161,12 @@ class TestRefused:
 
     def test_each_with_its_remedy(self, project):
         run_dbt(["run", "--select", "plain", "a_view", "converted"])
-        names = ["no_increment", "over_a_view", "two_kinds", "converted"]
+        names = ["no_increment", "over_a_view", "two_kinds", "converted", "unclear"]
         results = run_dbt(["run", "--vars", "converted: true", "--select", *names], expect_pass=False)
         said = {result.node.name: result.message for result in results}
         assert "only an incremental model keeps track of what it has read" in said["no_increment"]
         assert "it is not a Paimon table" in said["over_a_view"]
         assert "already has a column kind" in said["two_kinds"]
+        assert "keep='yes': must be true or false" in said["unclear"]
         assert "it is unknown how far the model has read this table" in said["converted"]
         assert "--full-refresh" in said["converted"]

@@ -235,8 +235,9 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
         "cannot be refreshed incrementally: a LIMIT",
     ),
     "misspelled": (STAR, {"refresh_mode": "incrementel"}, "Did you mean 'incremental'"),
-    # A key with a merge engine that would merge rows.
-    "merged": (STAR, {"merge_engine": "aggregation"}, "merge_engine would merge them"),
+    "merged": (STAR, {"merge_engine": "aggregation"}, "but merge-engine would"),
+    "merged_by_a_property": (STAR, {"tblproperties": {"merge-engine": "partial-update"}}, "but merge-engine would"),
+    "ordered": (STAR, {"sequence_field": "amount"}, "but sequence.field would"),
     # Keys that may not be unique in the query's result.
     "another_key": (STAR, {"primary_key": "amount"}, "primary_key"),
     "key_of_some": (STAR + " limit 9", {"primary_key": "id"}, "primary_key"),

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from dbt.tests.util import run_dbt, write_file
+from dbt.tests.util import run_dbt, update_config_file, write_file
 
 from dbt_paimon.cli import main
 
@@ -214,8 +214,8 @@ class TestLoss(Plans):
         self.write(project)
 
     @staticmethod
-    def write(project: Any, more: str = "") -> None:
-        sql = KEPT.format(more=more, columns="").replace("'id'", "'text'")
+    def write(project: Any, more: str = "", key: str = "text") -> None:
+        sql = KEPT.format(more=more, columns="").replace("'id'", f"'{key}'")
         write_file(sql, project.project_root, "models", "kept.sql")
 
     def test_a_run_refuses_it(self, changed, plan, history, rows):
@@ -238,3 +238,20 @@ class TestLoss(Plans):
         assert (found["kept"].get("asks"), code) == (None, 0)
         run_dbt(["run", "--select", "kept"])
         assert history() == (1, [])
+
+    def test_a_branch_is_history(self, changed, plan, project, rows):
+        self.write(project, more=", on_rebuild='drop_history'")
+        run_dbt(["run", "--select", "kept"])
+        rows("call paimon.sys.create_branch(table => '{schema}.kept', branch => 'work')")
+        self.write(project, key="id")
+        found, code = plan("--select", "kept")
+        assert (found["kept"]["lost"]["branches"], found["kept"]["asks"], code) == (["work"], True, 1)
+        run_dbt(["run", "--select", "kept"], expect_pass=False)
+        assert rows("select branch_name from {schema}.`kept$branches`") == [("work",)]
+
+    def test_a_project_that_only_wants_a_warning(self, changed, plan, project, rows):
+        update_config_file({"flags": {"require_consent_to_lose_history": False}}, "dbt_project.yml")
+        found, code = plan("--select", "kept")
+        assert (found["kept"]["lost"]["branches"], found["kept"].get("asks"), code) == (["work"], None, 0)
+        run_dbt(["run", "--select", "kept"])
+        assert rows("select branch_name from {schema}.`kept$branches`") == []

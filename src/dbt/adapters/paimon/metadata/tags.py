@@ -37,17 +37,19 @@ class History:
     # How many table snapshots are not compactions.
     writes: int
     tags: Sequence[str] = ()
+    branches: Sequence[str] = ()
 
     @property
     def is_worth_asking(self) -> bool:
         """Whether there is more to lose than a single write, whose rows the new table replaces anyway."""
-        return self.writes > 1 or bool(self.tags)
+        return self.writes > 1 or bool(self.tags or self.branches)
 
     def __str__(self) -> str:
-        snapshots = f"{self.snapshots} table snapshot{'s' if self.snapshots != 1 else ''}"
-        if not self.tags:
-            return snapshots
-        return f"{snapshots} and {len(self.tags)} tag{'s' if len(self.tags) != 1 else ''} ({', '.join(self.tags)})"
+        lost = [f"{self.snapshots} table snapshot{'s' if self.snapshots != 1 else ''}"]
+        lost += [f"{len(self.tags)} tag{'s' if len(self.tags) != 1 else ''} ({', '.join(self.tags)})"] * bool(self.tags)
+        many = "es" if len(self.branches) != 1 else ""
+        lost += [f"{len(self.branches)} branch{many} ({', '.join(self.branches)})"] * bool(self.branches)
+        return " and ".join(lost)
 
 
 def tags(query: Query, table: Table) -> dict[str, Tag]:
@@ -79,13 +81,17 @@ def consumers(query: Query, table: Table) -> dict[str, int]:
 
 
 def history(query: Query, table: Table) -> History:
-    """The table snapshots and tags of a table, read with one statement."""
+    """The table snapshots, tags and branches of a table, read with one statement."""
     # The names are sent as JSON, because a Thrift server sends arrays as strings that cannot be parsed.
-    names = f"select to_json(sort_array(collect_list(tag_name))) from {table.system_table('tags')}"
-    ((snapshots, writes, found),) = query(
-        f"select count(*), count_if(commit_kind <> '{COMPACT}'), ({names}) from {table.system_table('snapshots')}"
+    tag_names, branch_names = (
+        f"(select to_json(sort_array(collect_list({column}))) from {table.system_table(system)})"
+        for column, system in (("tag_name", "tags"), ("branch_name", "branches"))
     )
-    return History(int(snapshots), int(writes), tuple(json.loads(found or "[]")))
+    ((snapshots, writes, *names),) = query(
+        f"select count(*), count_if(commit_kind <> '{COMPACT}'), {tag_names}, {branch_names} "
+        f"from {table.system_table('snapshots')}"
+    )
+    return History(int(snapshots), int(writes), *(tuple(json.loads(each or "[]")) for each in names))
 
 
 def newest_and_tagged(query: Query, table: Table, name: str) -> tuple[int | None, int | None]:

@@ -251,8 +251,9 @@ class Operations:
             return TableContents(rows)
         history = tags.history(self._adapter.query, relation)
         # `clear_table` keeps the branches.
-        branches = sorted(tags.branches(self._adapter.query, relation)) if operation == "drop_table" else ()
-        return TableContents(rows, history.snapshots, history.tags, branches)
+        return TableContents(
+            rows, history.snapshots, history.tags, history.branches if operation == "drop_table" else ()
+        )
 
     def _refuse_unconfirmed_schema(self, schema: PaimonRelation, confirmation: object) -> None:
         name, catalog = schema.schema or "", schema.database or ""

@@ -30,6 +30,7 @@ from dbt.adapters.paimon.spec.api import Specs
 from dbt.adapters.paimon.spec.components.key import scd_id
 from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES, MICROBATCH, on_schema_change
 from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.sql import booleans
 from dbt.adapters.paimon.streaming.api import Streams
 from dbt.adapters.paimon.tables.api import Tables
 from dbt.adapters.paimon.tables.changeset import ExistingTable, as_dbt_columns
@@ -50,6 +51,15 @@ Node = Mapping[str, Any]
 
 logger = AdapterLogger("Paimon")
 MATERIALIZED_VIEW: Final = "materialized_view"
+
+
+@dataclass(frozen=True)
+class Destination:
+    """What a run writes to: an existing table, a branch of it, or (None) a new table; and whether it only adds rows."""
+
+    table: PaimonRelation | None
+    adds: bool = False
+    is_branch: bool = False
 
 
 @dataclass(frozen=True)
@@ -106,12 +116,10 @@ class Plans:
         if clone is None and (reused := self._reused(node, run)):
             return replace(run, steps=(Step(StepKind.MAINTAIN),), reused=reused)
         self.changes.check_positions(node)
-        lost = self.changes.must_rebuild(node)
-        branch = _branch_of(node, clone, lost)
-        adding = branch is not None or (clone is None and not lost and _adds(node, run))
+        to = self.destination(node, existing, clone, full_refresh)
         override = strategy_macro is not None and bool(strategy_macro.override)
-        steps = steps_of(spec, adds=adding, strategy=strategy, branch=branch is not None, override=override)
-        return replace(run, branch=branch, adds=adding, steps=tuple(steps))
+        steps = steps_of(spec, adds=to.adds, strategy=strategy, branch=to.is_branch, override=override)
+        return replace(run, branch=to.table if to.is_branch else None, adds=to.adds, steps=tuple(steps))
 
     def _configured(
         self, node: Node, target: PaimonRelation, existing: PaimonRelation | None, spec: TableSpec, full_refresh: bool
@@ -149,6 +157,17 @@ class Plans:
     def clone_of(self, node: Node, existing: PaimonRelation | None, strategy: str, full_refresh: bool) -> Clone | None:
         """The clone by branch that has a node's name, or None (see `Clones.of`)."""
         return self.clones.of(node, existing, full_refresh=full_refresh) if strategy else None
+
+    def destination(
+        self, node: Node, existing: PaimonRelation | None, clone: Clone | None, full_refresh: bool
+    ) -> Destination:
+        """What the run of a compiled node writes to; raises DbtRuntimeError as `Changes.must_rebuild`."""
+        lost = self.changes.must_rebuild(node)
+        if (branch := _branch_of(node, clone, lost)) is not None:
+            return Destination(branch, adds=True, is_branch=True)
+        if existing is None or not existing.is_table:
+            return Destination(None)
+        return Destination(existing, adds=not lost and adds(node, full_refresh))
 
     def _plan_for(
         self,
@@ -234,16 +253,21 @@ class Plans:
         full_refresh: bool,
         between: Sequence[Any],
         on_expired: str,
-        keep: bool,
+        keep: Any,
+        before: Any,
         **output: Any,
     ) -> str:
         """The subquery of `paimon_changes` (see `Changes.sql` and `Changes.between_sql`).
 
         Args:
             between: the first and last table snapshot of a range, or None and None.
-            output: the fields of `Output`.
+            before: whether to return old rows, too.
+            output: the other fields of `Output`.
         """
-        added = Output(**output)
+        keep, before = (
+            booleans.argument("paimon_changes", name, value) for name, value in (("keep", keep), ("before", before))
+        )
+        added = Output(before=before, **output)
         start, end = between
         if start is not None or end is not None:
             return self.changes.between_sql(node, relation, start, end, added)
@@ -390,10 +414,6 @@ def _branch_of(node: Node, clone: Clone | None, lost: bool) -> PaimonRelation | 
         f"{clone.branch}, which is deleted: {why}."
     )
     return None
-
-
-def _adds(node: Node, run: NodeRun) -> bool:
-    return run.table is not None and adds(node, run.full_refresh)
 
 
 def _settled(plan: Plan, **more: Any) -> SettledPlan:

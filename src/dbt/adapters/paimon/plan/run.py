@@ -83,6 +83,7 @@ class Runs:
         existing = plans.adapter.get_relation(*target.parts)
         table = existing if existing is not None and existing.is_table else None
         if table is not None:
+            plans.builds.hold(table)
             plans.tables.refuse_loss(node, table, TO_VIEW, bool(context["should_full_refresh"]()))
         branch = None if existing is None else plans.clones.behind(existing)
         plans.views.ensure_schema(target)

@@ -23,7 +23,7 @@ class Keys:
     """The config keys."""
 
     on_rebuild: str | None = config_key(
-        "Whether any run may replace the table by a new one, which loses its table snapshots and tags "
+        "Whether any run may replace the table by a new one, which loses its table snapshots, tags and branches "
         f"(`{DROP_HISTORY}`), or only one with `--full-refresh` (`{ASK}`)",
         values=(ASK, DROP_HISTORY),
         default=f"`{ASK}`",

@@ -149,6 +149,11 @@ class Tables:
         if not full_refresh and rebuilds.may_need_asking(model, rebuild):
             rebuilds.refuse_unasked(model, rebuild, self.history(relation), self._adapter.defaults.warn_history_loss)
 
+    def refuses_loss(self, model: Mapping[str, Any], rebuild: Rebuild, history: History, full_refresh: bool) -> bool:
+        """Whether `refuse_loss` would raise an error for a table with this history."""
+        asks = not full_refresh and rebuilds.may_need_asking(model, rebuild) and history.is_worth_asking
+        return asks and self._adapter.defaults.warn_history_loss is None
+
     def wanted_columns(
         self, query_columns: Sequence[PaimonColumn], model: Mapping[str, Any], spec: TableSpec
     ) -> tuple[ExistingColumn, ...]:

@@ -52,7 +52,7 @@ def rebuild_of(spec: TableSpec, table_changes: Changeset, column_changes: Column
 
 
 def may_need_asking(model: Mapping[str, Any], rebuild: Rebuild) -> bool:
-    """Whether a rebuild needs consent because it may lose history."""
+    """Whether a rebuild needs consent, if there is history to lose."""
     return rebuild.swaps and not rebuild.always and not safeguards.drops_history(model["config"])
 
 

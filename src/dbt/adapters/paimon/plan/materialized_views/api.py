@@ -19,7 +19,7 @@ from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.metadata.commits import COMMIT_USER_CONF
 from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.plan.materialized_views import incremental
-from dbt.adapters.paimon.plan.materialized_views.definitions import Definitions, with_kept_table
+from dbt.adapters.paimon.plan.materialized_views.definitions import Definitions, refuse_options, with_kept_table
 from dbt.adapters.paimon.plan.materialized_views.incremental import Pins
 from dbt.adapters.paimon.plan.materialized_views.query import Query
 from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental, Reason
@@ -61,6 +61,7 @@ class MaterializedViews:
         """The table spec of a view, with the key of its query; raises as `Definitions.view`, or ConfigErrors."""
         view = self._views[node["unique_id"]] = self._definitions.view(node)
         spec = specs.of(node, view.key)
+        refuse_options(node, spec.options)
         return replace(spec, options={**spec.options, MATERIALIZED_VIEW: "true"})
 
     def existing(self, relation: PaimonRelation) -> ExistingTable:

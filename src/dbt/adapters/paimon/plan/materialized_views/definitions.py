@@ -25,8 +25,10 @@ from dbt.adapters.paimon.tables.changeset import ExistingTable
 from dbt.adapters.paimon.unchanged import queries
 from dbt.adapters.paimon.writing import model_query
 
-# Config keys that decide how rows of a key are merged; a view has one row per key.
-_NOT_ALLOWED: Final = ("merge_engine", "sequence_field", "rowkind_field", "fields")
+# The beginnings of options that merge or drop rows; a view has exactly the rows of its query.
+_NOT_ALLOWED: Final = (
+    "merge-engine", "sequence.field", "rowkind.field", "fields.", "ignore-delete", "record-level.expire-time"
+)  # fmt: skip
 # Types that Paimon does not allow in a key, or whose equal values may have different bytes, as 0.0 and -0.0 have.
 _NO_KEY: Final = ("float", "double", "array", "map", "struct", "binary", "variant")
 # Nodes of Spark's analyzed plan for which a query is refused, even if the parser missed them.
@@ -46,7 +48,10 @@ class Definitions:
         """Read a view from its model; raises CompilationError if its config is wrong or does not fit its query."""
         from dbt.adapters.paimon.plan.materialized_views import reading
 
-        _refuse_config(node)
+        if node.get("language", "sql") != "sql":
+            raise CompilationError(
+                f"model '{node['name']}': a materialized_view is a SELECT. Use materialized='table' for a Python model."
+            )
         view = View(model_query.one_query(node["compiled_code"]), _mode(node))
         query = None
         try:
@@ -205,15 +210,11 @@ def _never_null(query: Query) -> bool:
     return bool(groups) and all(groups <= {*branch.keys, *branch.constants} for branch in query.branches)
 
 
-def _refuse_config(node: Node) -> None:
-    """Raise CompilationError for config with which the table would not hold the rows of the query."""
-    if node.get("language", "sql") != "sql":
-        raise CompilationError(
-            f"model '{node['name']}': a materialized_view is a SELECT. Use materialized='table' for a Python model."
-        )
-    found = [name for name in _NOT_ALLOWED if node["config"].get(name)]
+def refuse_options(node: Node, options: Iterable[str]) -> None:
+    """Raise CompilationError for table options with which the table would not hold the rows of the query."""
+    found = [name for name in options if name.startswith(_NOT_ALLOWED)]
     if found:
         raise CompilationError(
             f"model '{node['name']}': a materialized_view has exactly the rows of its query, but {', '.join(found)} "
-            "would merge them. Remove it, or use materialized='incremental'."
+            "would merge or drop some. Remove the option, or use materialized='incremental'."
         )
