@@ -14,6 +14,10 @@ from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt_paimon.env import journal, modified
 from dbt_paimon.env.journal import Base, Journal, Node, State
 from dbt_paimon.env.project import schema_suffix
+from dbt_paimon.lineage import macros
+from dbt_paimon.lineage.changes import fingerprint
+from dbt_paimon.lineage.project import Project as Compared
+from unit.lineage.manifests import node, project
 
 NODE = Node(
     "model.shop.days",
@@ -92,9 +96,9 @@ def test_a_later_write_supersedes_the_promotion(commits: list[Commit], supersede
     assert journal.is_superseded(JOURNAL, commits) is superseded
 
 
-def model(materialized: str = "table", strategy: str | None = None, macros: tuple[str, ...] = ()) -> Any:
+def model(materialized: str = "table", strategy: str | None = None) -> Any:
     config = SimpleNamespace(materialized=materialized, get={"incremental_strategy": strategy}.get)
-    return SimpleNamespace(config=config, depends_on=SimpleNamespace(macros=macros), resource_type="model")
+    return SimpleNamespace(config=config, resource_type="model")
 
 
 @pytest.mark.parametrize(
@@ -108,12 +112,45 @@ def model(materialized: str = "table", strategy: str | None = None, macros: tupl
         (model("materialized_view"), "view has already read"),
         (model("incremental", "apply_changes"), "a second table"),
         (model("incremental", "microbatch"), "several commits"),
-        (model("incremental", macros=("macro.dbt_paimon.paimon_changes",)), "since the model's last run"),
     ],
 )
 def test_reason_not_built(node: Any, why: str) -> None:
-    reason = modified.reason_not_built(node)
+    reason = modified.reason_not_built(node, [("it", "select 1")])
     assert (why in reason) if why else not reason
+
+
+def fresh(raw_code: str, config: dict[str, Any] | None = None, **macros: str) -> Compared:
+    """A project with one model and its macros."""
+    return project(node("m", raw_code=raw_code, config=config or {}), macros=macros)
+
+
+@pytest.mark.parametrize(
+    ("found", "reads"),
+    [
+        (fresh("select * from {{ paimon_changes(ref('a')) }}"), True),
+        (fresh("select * from {{ one(ref('a')) }}", one="{{ two(x) }}", two="{{ paimon_changes(x) }}"), True),
+        (fresh("{% if is_incremental() %} {{ one(ref('a')) }} {% endif %}", one="{{ paimon_changes(x) }}"), True),
+        (fresh("select 1 {# paimon_changes #}", one="{{ paimon_changes(x) }}"), False),
+    ],
+)
+def test_models_that_read_changes_are_not_built(found: Compared, reads: bool) -> None:
+    reason = modified.reason_not_built(model("incremental"), macros.code(found, "model.p.m"))
+    assert ("since the model's last run" in reason) is reads
+
+
+@pytest.mark.parametrize(
+    ("other", "is_same"),
+    [
+        (fresh("select {{ one() }}", one="1"), True),
+        (fresh("select {{ one() }}", one="2"), False),
+        (fresh("select {{ one() }} + 1", one="1"), False),
+        (fresh("select {{ one() }}", {"primary_key": "id"}, one="1"), False),
+        (fresh("select {{ one() }}", {"tags": ["nightly"]}, one="1"), True),
+    ],
+)
+def test_which_code_is_promoted(other: Compared, is_same: bool) -> None:
+    one = fresh("select {{ one() }}", one="1")
+    assert (fingerprint(one, "model.p.m") == fingerprint(other, "model.p.m")) is is_same
 
 
 def test_a_fixed_schema_is_refused() -> None:

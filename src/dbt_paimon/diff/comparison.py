@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.metadata import files, schemas, snapshots
+from dbt.adapters.paimon.metadata.schemas import Field
 from dbt.adapters.paimon.spark.formatting import counted, size
 from dbt.adapters.paimon.spec.config_values import column_list
 from dbt.adapters.paimon.tables import metadata
@@ -194,25 +195,25 @@ class Comparison:
     def _partitions(self, old: _State, new: _State) -> list[tuple[str, bool]] | None:
         """Each partition, with whether its files differ between the sides.
 
-        None if files do not show which rows differ: in two different tables, or because deletion vectors hide rows.
+        None if files do not show which rows differ: in two different tables, because deletion vectors hide rows, or
+        because a column was dropped and added again, so that its values in older files are NULL.
         """
         if not _share_partitions(old, new):
             return None
+        before, after = self._columns(old), self._columns(new)
+        columns = {(column.id, column.name.lower()) for fields in after.values() for column in fields}
+        if len(columns) > len({name for _, name in columns}):
+            return None
         is_branch = any(_table(state).identifier != state.relation.identifier for state in (old, new))
         # FilesTable of 0.9.0 looks up the schemas of a branch's files in the table, so they must be the same [ran].
-        if is_branch and not self._have_same_schemas(old, new):
+        if is_branch and before != after:
             return None
         return files.differing_partitions(self._adapter.query, _files(old), _files(new))
 
-    def _have_same_schemas(self, old: _State, new: _State) -> bool:
-        before, after = (
-            {
-                schema.id: schema.fields
-                for schema in schemas.newest_first(self._adapter.query, state.relation.replace(travel=""))
-            }
-            for state in (old, new)
-        )
-        return before == after
+    def _columns(self, state: _State) -> dict[int, tuple[Field, ...]]:
+        """The columns of each schema that a table or branch has had, by the schema's id."""
+        found = schemas.newest_first(self._adapter.query, state.relation.replace(travel=""))
+        return {schema.id: schema.fields for schema in found}
 
 
 def _default_key(config: Mapping[str, Any], new: _State) -> tuple[str, ...]:

@@ -61,7 +61,10 @@ class Base(dbtClassMixin):
 
 @dataclass(frozen=True)
 class Node(dbtClassMixin):
-    """A node that the environment builds, with its relations in the environment (`here`) and in production."""
+    """A node that the environment builds, with its relations in the environment (`here`) and in production.
+
+    `checksum` identifies the node's code (see `lineage.changes.fingerprint`).
+    """
 
     unique_id: str
     fqn: str

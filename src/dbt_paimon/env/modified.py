@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from dbt_paimon.env.journal import Place
 
 _KINDS: Final = ("model", "seed", "snapshot")
-_READS_CHANGES: Final = ".paimon_changes"
+_READS_CHANGES: Final = re.compile(r"\bpaimon_changes\b")
 
 
 def modified_nodes(project: Project, state: str) -> list[str]:
@@ -37,8 +38,8 @@ def modified_nodes(project: Project, state: str) -> list[str]:
     return [node["unique_id"] for node in commands.listed([*project.in_production(), *chosen], "unique_id")]
 
 
-def reason_not_built(node: Any) -> str:
-    """Why an environment cannot build a node and promote its rows; '' if it can."""
+def reason_not_built(node: Any, code: Iterable[tuple[str, str]]) -> str:
+    """Why an environment cannot build a node and promote its rows; '' if it can. `code`: see `macros.code`."""
     kind = str(node.config.materialized)
     strategy = str(node.config.get("incremental_strategy") or "")
     if kind == "snapshot":
@@ -51,7 +52,7 @@ def reason_not_built(node: Any) -> str:
         return f"{strategy} keeps deletes in a second table, which a promotion does not publish"
     if strategy == MICROBATCH:
         return "dbt writes a microbatch model in several commits"
-    if any(name.endswith(_READS_CHANGES) for name in node.depends_on.macros):
+    if any(_READS_CHANGES.search(text) for _, text in code):
         return "paimon_changes reads only the changes since the model's last run"
     return ""
 

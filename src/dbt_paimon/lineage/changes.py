@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
+from pathlib import Path
 from typing import Any, Final
 
 from dbt_paimon.lineage import macros, parsing
@@ -142,6 +145,17 @@ def _difference(before: Project, after: Project, node_id: str) -> str:
         (macro, f"the macro {macro}, which runs with it, has changed"),
     )
     return next((reason for applies, reason in reasons if applies), "")
+
+
+def fingerprint(project: Project, node_id: str) -> str:
+    """Identifies the code of a node: its Jinja, macros, config, contract, and the file of a seed."""
+    node = project.nodes[node_id]
+    config = {key: value for key, value in node["config"].items() if key not in _IRRELEVANT}
+    parts = [sorted(macros.code(project, node_id)), config, _constraints(node), project.overrides]
+    if node["resource_type"] == "seed":
+        content = Path(node["root_path"] or "", node["original_file_path"]).read_bytes()
+        parts.append(hashlib.sha256(content).hexdigest())
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def _checksum(node: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ from dbt_paimon import selected_nodes
 from dbt_paimon.lineage import changes, edges, macros, mermaid
 from dbt_paimon.lineage.affected import affected
 from dbt_paimon.lineage.changes import Change, Kind
-from dbt_paimon.lineage.project import Project, documented_columns
+from dbt_paimon.lineage.project import Project, as_json, documented_columns
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.impl import PaimonAdapter
@@ -137,7 +137,7 @@ def _project(arguments: Sequence[str], before: Mapping[str, Any] | None = None) 
     found = selected_nodes.for_each(of_node, arguments, compiled=True, resources=_COMPILED, on_begin=tasks.append)
     if not tasks:
         raise click.ClickException("The project has no models, seeds, snapshots or tests.")
-    manifest = _as_json(tasks[0].manifest)
+    manifest = as_json(tasks[0].manifest)
     for result in found:
         manifest["nodes"][result.node.unique_id]["compiled_code"] = result.value
     documented = documented_columns([*manifest["sources"].values(), *manifest["nodes"].values()])
@@ -195,16 +195,6 @@ def _compiled(project: Project, ids: Sequence[str], arguments: Sequence[str], is
         for macro, text in replaced:
             macro.macro_sql = text
     return {result.node.unique_id: result.value or "" for result in results}
-
-
-def _as_json(manifest: Any) -> dict[str, Any]:
-    """A manifest as dbt writes it into a file, so that both sides of a comparison look alike."""
-    from dbt_common.utils.encoding import JSONEncoder
-
-    found: dict[str, Any] = json.loads(
-        json.dumps(manifest.writable_manifest().to_dict(omit_none=False), cls=JSONEncoder)
-    )
-    return found
 
 
 def _unknown(projects: Sequence[Project]) -> set[str]:

@@ -51,6 +51,12 @@ def opaque(project: Project, node_id: str) -> str:
     return next(filter(None, found), "")
 
 
+def code(project: Project, node_id: str) -> list[tuple[str, str]]:
+    """The names and texts of a node and of the project's macros and ephemeral models that it uses, without comments."""
+    found = _jinja(project, project.nodes[node_id], without=OURS)
+    return [(name, _COMMENT.sub("", text)) for name, text in found]
+
+
 def _own_code(config: Mapping[str, Any]) -> str:
     """Why the project's macros write the node (a custom materialization or strategy); '' if they do not."""
     kind = config.get("materialized")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -39,6 +40,16 @@ class Query:
     relations: frozenset[str] | None = frozenset()
     result: Result | None = None
     problem: str = ""
+
+
+def as_json(manifest: Any) -> dict[str, Any]:
+    """A manifest as dbt writes it into a file, so that both sides of a comparison look alike."""
+    from dbt_common.utils.encoding import JSONEncoder
+
+    found: dict[str, Any] = json.loads(
+        json.dumps(manifest.writable_manifest().to_dict(omit_none=False), cls=JSONEncoder)
+    )
+    return found
 
 
 @dataclass(frozen=True)

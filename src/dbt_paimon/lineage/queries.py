@@ -65,6 +65,7 @@ class Result:
         text: identifies the rows without their columns' values.
         rows: the columns that decide which rows there are.
         star: the id of the relation whose unknown columns are passed on as they are; '' if all columns are known.
+        order: the ORDER BY of the query and its sources, which decides which rows a LIMIT around the query keeps.
         inner: by name, the columns of the query, its subqueries and CTEs; columns with the same name are combined.
     """
 
@@ -72,6 +73,7 @@ class Result:
     text: str
     rows: frozenset[Field] = frozenset()
     star: str = ""
+    order: Output = Output("")
     inner: Mapping[str, Output] = field(default_factory=dict)
 
     @property
@@ -187,12 +189,14 @@ class _Reader:
         for name, output in columns.items():
             self.inner[name] = _joined("or", (self.inner[name], output)) if name in self.inner else output
         parts += [columns[_name(item)] for item in node.expressions if _may_make_rows(item)]
+        parts += [Output("one row")] if _makes_one_row(node) else []
         parts += self._clauses(node, ("where", "group", "having", "qualify"), replace(scope, aliases=columns))
         if _is_distinct(node):
             parts += columns.values()
             parts += [Output(star, rows=frozenset({(star, ANY)}))] if star else []
         rows = _joined("select", parts)
-        return self._limited(node, Result(columns, rows.text, rows.reads, star), scope)
+        order = _joined("order", [source.result.order for source in scope.own.values() if source.result])
+        return self._limited(node, Result(columns, rows.text, rows.reads, star, order), scope)
 
     def _columns(self, node: exp.Select, scope: _Scope) -> dict[str, Output]:
         """The columns of the SELECT list, without those of `*`."""
@@ -237,16 +241,18 @@ class _Reader:
         if distinct or not isinstance(node, exp.Union):
             parts += columns.values()
         rows = _joined(f"{type(node).__name__} {distinct}", parts)
-        return Result(columns, rows.text, rows.reads)
+        return Result(columns, rows.text, rows.reads, order=_joined("order", [left.order, right.order]))
 
     def _limited(self, node: exp.Expr, result: Result, scope: _Scope) -> Result:
         """The result after LIMIT and OFFSET, for which ORDER BY decides which rows remain."""
-        if not node.args.get("limit") and not node.args.get("offset"):
-            return result
         scope = replace(scope, aliases=result.columns)
-        clauses = self._clauses(node, ("order", "sort", "limit", "offset"), scope)
-        rows = _joined("limit", [_rows_of(result), *clauses])
-        return replace(result, text=rows.text, rows=rows.reads)
+        by_all = result.columns.values() if _is_ordered_by_all(node) else ()
+        order = _joined("order", [result.order, *self._clauses(node, ("order", "sort"), scope), *by_all]).choosing
+        limits = self._clauses(node, ("limit", "offset"), scope)
+        if not limits:
+            return replace(result, order=order)
+        rows = _joined("limit", [_rows_of(result), order, *limits])
+        return replace(result, text=rows.text, rows=rows.reads, order=order)
 
     def _clauses(self, node: exp.Expr, names: Iterable[str], scope: _Scope) -> list[Output]:
         """The given clauses of a query. Their columns decide which rows the query returns."""
@@ -318,6 +324,8 @@ class _Reader:
             return scope.column(node)
         if isinstance(node, (exp.Subquery, exp.Query)):
             return self._subquery(node, scope)
+        if isinstance(node, exp.Star) and not _is_count_of_rows(node.parent):
+            raise Unresolved("it has a * in an expression")
         if isinstance(node, exp.Identifier):
             return Output(f"`{node.name}`")
         if isinstance(node, exp.Expr):
@@ -405,6 +413,44 @@ def _may_make_rows(node: exp.Expr) -> bool:
     if node.find(exp.UDTF):
         return True
     return any(call.name.lower() not in KNOWN_FUNCTIONS - _GENERATORS for call in node.find_all(exp.Anonymous))
+
+
+def _makes_one_row(node: exp.Select) -> bool:
+    """Whether a query aggregates all its rows into one: it has an aggregate or HAVING, and no GROUP BY."""
+    if node.args.get("group"):
+        return False
+    calls = (each for item in node.expressions for each in item.walk(prune=lambda each: isinstance(each, exp.Query)))
+    return bool(node.args.get("having")) or any(_is_aggregate(each) and not _has_window(each) for each in calls)
+
+
+def _is_aggregate(node: exp.Expr) -> bool:
+    """Whether a node calls an aggregate that sqlglot knows; other functions count as making rows."""
+    if not isinstance(node, exp.Anonymous):
+        return isinstance(node, exp.AggFunc)
+    try:
+        call = exp.func(node.name, *(each.copy() for each in node.expressions), dialect="spark")
+    except ValueError:  # The wrong number of arguments.
+        return True
+    return isinstance(call, exp.AggFunc)
+
+
+def _has_window(node: exp.Expr) -> bool:
+    """Whether a call is computed over a window: `sum(x) over (…)`, also with FILTER or IGNORE NULLS."""
+    around = node.parent
+    while isinstance(around, (exp.Filter, exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup)) and around.this is node:
+        node, around = around, around.parent
+    return isinstance(around, exp.Window) and around.this is node
+
+
+def _is_ordered_by_all(node: exp.Expr) -> bool:
+    """Whether a query has ORDER BY ALL, which sorts by each column of the SELECT list."""
+    order = node.args.get("order")
+    return order is not None and any(isinstance(each.this, exp.Var) for each in order.expressions)
+
+
+def _is_count_of_rows(node: exp.Expr | None) -> bool:
+    """Whether a node is `count(*)`."""
+    return isinstance(node, exp.Anonymous) and node.name.lower() == "count" and len(node.expressions) == 1
 
 
 def _digest(*texts: str) -> str:

@@ -64,6 +64,11 @@ class Diffs:
 class TestDiff(Diffs):
     """Keys 1 and 5 (same partition) are updated by hand, 7 is deleted, 101 is added."""
 
+    @pytest.fixture(scope="class")
+    def models(self) -> dict[str, str]:
+        config = "{{ config(materialized='incremental', primary_key=['id', 'day'], partition_by='day', bucket=1) }}"
+        return {**MODELS, "regained.sql": f"{config} select id, id % 2 as day, 10 * id as amount from range(4)"}
+
     @pytest.fixture(scope="class", autouse=True)
     def _built(self, project: Any, rows: Any) -> None:
         run_dbt(["run"])
@@ -87,6 +92,14 @@ class TestDiff(Diffs):
         assert samples["gone", "7"][0]["amount"] == "70"
         assert found["read"].endswith("of 2 of 4 partitions")
         assert code == 3
+
+    def test_a_column_that_was_dropped_and_added_again(self, diff: Any, rows: Any) -> None:
+        rows("alter table {schema}.regained drop column amount")
+        rows("alter table {schema}.regained add column amount bigint")
+        # Only the partition 0 has a new file.
+        rows("insert into {schema}.regained values (0, 0, 0)")
+        found, _ = diff("regained", "--from", "snapshot:1")
+        assert (found["changed"], found["columns"]) == (3, {"amount": 3})
 
     def test_the_same_state(self, diff: Any) -> None:
         found, code = diff("keyed", "--from", "now", "--fail-on-diff")

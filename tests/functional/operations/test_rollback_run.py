@@ -17,6 +17,7 @@ MODELS = {
     "upserted.sql": f"{{{{ config(materialized='incremental', primary_key='id', bucket=1) }}}} select 1 as id, {RUN} as n",
     "rebuilt.sql": f"{{{{ config(materialized='table') }}}} select {RUN} as n",
     "seen.sql": "{{ config(materialized='view') }} select * from {{ ref('rebuilt') }}",
+    "skipped.sql": "{{ config(materialized='table', skip_unchanged=true) }} select 1 as n",
     "fresh.sql": "{{ config(materialized='table', enabled=var('run', 1) > 1) }} select 1 as n",
 }
 TABLES = ("added", "upserted", "rebuilt")
@@ -53,7 +54,11 @@ class TestRollbackRun:
         def found() -> dict[str, list[int]]:
             return {name: [n for (n,) in rows(f"select n from {{schema}}.{name} order by n")] for name in TABLES}
 
-        run_dbt(["run", "--select", "added upserted rebuilt seen"])
+        run_dbt(["run", "--select", "added upserted rebuilt seen skipped"])
+        # A model that the next run skips keeps its two table snapshots.
+        run_dbt(["run", "--select", "skipped", "--full-refresh"])
+        skipped = "select snapshot_id from {schema}.`skipped$snapshots` order by 1"
+        assert rows(skipped) == [(1,), (2,)]
         before = found()
         results = Path(project.project_root, "target", "run_results.json")
         run_dbt(["run", "--vars", "run: 2"])
@@ -67,7 +72,7 @@ class TestRollbackRun:
         assert found() == after
 
         undo(exclude=["fresh"])
-        assert found() == before
+        assert (found(), rows(skipped)) == (before, [(1,), (2,)])
         # A second call, as after a kill, has nothing left to do.
         undo(exclude=["fresh"])
         assert found() == before

@@ -353,3 +353,64 @@ def test_a_node_without_compiled_code_in_the_state_counts_as_changed() -> None:
 
 def test_a_new_model_is_listed() -> None:
     assert affected(project(), project(node("m", QUERY)))["model.p.m"].kind is Kind.NEW
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        # An aggregate without GROUP BY makes one row of all rows.
+        ("select amount as x, 1 as k from s.orders", "select max(amount) as x, 1 as k from s.orders"),
+        ("select 1 as k from s.orders", "select 1 as k, count(*) as n from s.orders"),
+        ("select 1 as k, 2 as n from s.orders", "select 1 as k, percentile_approx(amount, 0.5) as n from s.orders"),
+        ("select 1 as k from s.orders", "select 1 as k from s.orders having true"),
+        (
+            "with c as (select amount as x from s.orders) select 1 as k from c",
+            "with c as (select max(amount) as x from s.orders) select 1 as k from c",
+        ),
+        (
+            "select 1 as k from s.orders union all select 2 from s.customers",
+            "select 1 as k from s.orders union all select max(2) from s.customers",
+        ),
+        # The order decides which rows a LIMIT keeps.
+        (
+            "select 1 as k, amount from s.orders order by all limit 3",
+            "select 1 as k, -amount as amount from s.orders order by all limit 3",
+        ),
+        (
+            "with w as (select * from s.orders order by id) select id as k from w limit 5",
+            "with w as (select * from s.orders order by amount) select id as k from w limit 5",
+        ),
+        (
+            "select k from (select id as k, note from s.orders order by note) limit 5",
+            "select k from (select id as k, upper(note) as note from s.orders order by note) limit 5",
+        ),
+    ],
+)
+def test_changes_of_all_rows(one: str, other: str) -> None:
+    change = own(project(node("m", one)), project(node("m", other)), "model.p.m")
+    assert (change.kind, change.rows) == (Kind.BREAKING, True)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "select amount as x, 1 as k, sum(amount) over (partition by id) as n from s.orders",
+        "select amount as x, 1 as k, first(amount) ignore nulls over (order by id) as n from s.orders",
+        "select amount as x, 1 as k, (select max(id) from s.customers) as n from s.orders",
+    ],
+)
+def test_columns_that_keep_the_rows(other: str) -> None:
+    change = own(project(node("m", "select amount as x, 1 as k from s.orders")), project(node("m", other)), "model.p.m")
+    assert (change.kind, change.columns, change.rows) == (Kind.ADDITIVE, frozenset("n"), False)
+
+
+@pytest.mark.parametrize("expression", ["to_json(struct(*))", "hash(*)", "count(distinct *)", "count(*, id)"])
+def test_a_star_in_an_expression_reads_all_columns(expression: str) -> None:
+    one, other = (
+        f"with c as (select id, {amount} from s.orders) select {expression} as j from c"
+        for amount in ("amount", "amount + 1 as amount")
+    )
+    assert own(project(node("m", one)), project(node("m", other)), "model.p.m").kind is not Kind.NOTHING
+    reader = node("r", f"select {expression} as j from s.m")
+    before, after = (node("m", f"select id, {amount} from s.orders") for amount in ("amount", "amount + 1 as amount"))
+    assert "model.p.r" in affected(project(before, reader), project(after, reader))

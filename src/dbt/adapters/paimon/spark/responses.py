@@ -16,6 +16,8 @@ from dbt.adapters.paimon.spark.job_metrics import JobMetrics
 
 # The kind of a statement that builds a table under a staging name.
 STAGING: Final = "staging"
+# The code of a node that was skipped (`skip_unchanged`).
+REUSED: Final = "REUSED"
 # Operations that rewrite or remove files.
 _REWRITES: Final = frozenset({"compact", "rescale", "expire_snapshots", "expire_partitions", "clear_table"})
 # Codes of statement kinds; the code of any other kind is its name in upper case.
@@ -141,7 +143,7 @@ def of_statement(kind: str, query_id: str) -> PaimonAdapterResponse:
 
 def of_reuse(reason: str, snapshot: int | None = None) -> PaimonAdapterResponse:
     """The response for a skipped node or data test; `snapshot` is the table snapshot that has the node's rows."""
-    return PaimonAdapterResponse(_message=f"REUSED: {reason}", code="REUSED", snapshot_id=snapshot, reason=reason)
+    return PaimonAdapterResponse(_message=f"REUSED: {reason}", code=REUSED, snapshot_id=snapshot, reason=reason)
 
 
 def of_refresh(words: str, affected: int) -> PaimonAdapterResponse:

@@ -13,6 +13,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.adapter_protocol import Node
 from dbt.adapters.paimon.metadata.snapshots import Commit
+from dbt.adapters.paimon.spark.responses import REUSED
 
 
 @dataclass(frozen=True)
@@ -104,14 +105,14 @@ def without(nodes: Sequence[Ran], exclude: Sequence[str]) -> list[Ran]:
 
 
 def _node(seeds: Mapping[str, str], result: Mapping[str, Any]) -> Ran | None:
-    """The node of a result; None if it has no relation or did not run."""
+    """The node of a result; None if it has no relation, did not run, or was skipped (`skip_unchanged`)."""
     name = result.get("relation_name") or seeds.get(result["unique_id"])
     parts = str(name or "").strip("`").split("`.`")
     times = span(result)
-    if len(parts) != 3 or times is None:
+    response = result.get("adapter_response") or {}
+    if len(parts) != 3 or times is None or response.get("code") == REUSED:
         return None
-    snapshot = (result.get("adapter_response") or {}).get("snapshot_id")
-    return Ran(result["unique_id"], (parts[0], parts[1], parts[2]), *times, snapshot)
+    return Ran(result["unique_id"], (parts[0], parts[1], parts[2]), *times, response.get("snapshot_id"))
 
 
 def span(result: Mapping[str, Any]) -> tuple[float, float] | None:
