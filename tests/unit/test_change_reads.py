@@ -60,6 +60,7 @@ def test_an_append_that_removes_rows():
         ({"sequence.field": "v"}, ChangeReadMode.KEYS),
         ({"deletion-vectors.enabled": "true"}, ChangeReadMode.COMPARE),
         ({"bucket": "-2"}, ChangeReadMode.COMPARE),
+        ({"data-evolution.enabled": "true"}, ChangeReadMode.COMPARE),
     ],
 )
 def test_options_of_a_keyed_table(options, expected):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from dbt.adapters.paimon.changes.positions import (
@@ -74,6 +76,12 @@ def test_other_users_have_no_position(user):
             SavedPosition(AT_5, Position.at(commit(1, AT_5))),
             NOTHING_READ,
             id="emptied",
+        ),
+        pytest.param(
+            [commit(1, AT_5), replace(commit(2, kind="OVERWRITE", rows=0), user="dbtd_c0ffee")],
+            SavedPosition(AT_5, Position.at(commit(1, AT_5))),
+            AT_5,
+            id="delete_rows left no row",
         ),
     ],
 )

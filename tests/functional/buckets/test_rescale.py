@@ -111,6 +111,15 @@ class TestRescale:
         ]
         assert rows("select count(*) from {schema}.partitioned") == [(9,)]
 
+    def test_a_partition_without_rows(self, project, rows):
+        options = "'primary-key' = 'id,p', 'bucket' = '2'"
+        rows(f"create table {{schema}}.emptied (id int, p int, v int) partitioned by (p) tblproperties ({options})")
+        rows("insert into {schema}.emptied select cast(id as int), p, 1 from range(8) cross join values (0), (1) as t(p)")
+        rows("delete from {schema}.emptied where p = 1 and v > 0")
+        self.rescale(relation="emptied", bucket_num=4)
+        rows("insert into {schema}.emptied select cast(id as int), 1, 2 from range(8)")
+        assert rows("select p, v, count(*) from {schema}.emptied group by p, v order by p") == [(0, 1, 8), (1, 2, 8)]
+
     def test_an_append_table_by_a_hook(self, project, rows, buckets):
         one = ["run", "--select", "appended"]
         run_dbt([*one, *values(run=1, bucket=2)])

@@ -45,7 +45,9 @@ MODELS = {
     f"'partitions': {{'older_than': '1 d'}}}}}}) }}}} select {RUN} as id, 1 as n",
     "expiring": "{{ config(materialized='table', partition_by='day', maintenance={'expire_partitions': "
     "{'expiration_time': '90 d', 'timestamp_formatter': 'yyyyMMdd'}}) }} "
-    "select 1 as id, '20200101' as day union all select 2, '29990101'",
+    # Newer connectors drop at most 100 partitions, unless they are asked for more.
+    "select id, date_format(date_add(date'2020-01-01', cast(id as int)), 'yyyyMMdd') as day from range(105) "
+    "union all select 2, '29990101'",
     "hours": "{{ config(materialized='table', partition_by=['day', 'hour'], maintenance={'expire_partitions': "
     "{'expiration_time': '90 d', 'timestamp_pattern': '$day $hour:00:00'}}) }} "
     "select 1 as id, '2020-01-01' as day, '07' as hour union all select 2, '2999-01-01', '08'",

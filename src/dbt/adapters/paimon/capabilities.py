@@ -380,6 +380,8 @@ class Capability(Enum):
         remedy="Give expiration_time.",
         listed=True,
     )
+    # partition.expiration-max-num; ExpirePartitionsProcedure.max_expires replaces it.
+    EXPIRE_PARTITIONS_IS_LIMITED = Rule("sys.expire_partitions drops at most 100 partitions by default", paimon="1.0")
     REMOVE_ORPHAN_FILES = Rule("sys.remove_orphan_files", listed=True)
     # OrphanFilesClean.listAndCleanDataDirs of 0.9 waits for tasks in the thread pool that it runs in: with two
     # partition columns it usually deadlocks [ran, 0.9.0].

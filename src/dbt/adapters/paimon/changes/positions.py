@@ -101,7 +101,8 @@ def find(key: str, own: Sequence[Commit], saved: SavedPosition | None, table: ob
 
 def _in_commit(key: str, commit: Commit) -> Position | None:
     positions = marked(commit.user)
-    empties = commit.kind == "OVERWRITE" and not commit.rows and not positions
+    is_delete = commit.user.startswith(f"{Kind.DELETE_MARK.value}_")
+    empties = commit.kind == "OVERWRITE" and not commit.rows and not positions and not is_delete
     return NOTHING_READ if empties else positions.get(key)
 
 

@@ -123,6 +123,9 @@ def _files_show_changes(table: SourceTable, versions: Versions, incremental_cata
     # The files lack deletes by deletion vectors, and rows that become visible only after compaction.
     if table.option("deletion-vectors.enabled") == "true" or table.option("bucket") == "-2":
         return False
+    # MERGE writes files that have only the updated columns.
+    if table.option("data-evolution.enabled") == "true":
+        return False
     return not table.primary_key or _files_show_changed_keys(table)
 
 

@@ -7,7 +7,7 @@ the partition fail (0.9), or only writes to its existing buckets fail (from 1.0,
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
@@ -22,6 +22,7 @@ from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.tables.changeset import ExistingTable
 
 _MODE: Final = "spark.sql.sources.partitionOverwriteMode"
+_DYNAMIC: Final = "spark.paimon.dynamic-partition-overwrite"
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,9 @@ def _rewrite(
 ) -> Statement:
     """The statement that writes all rows, or the rows of some partitions, into the new buckets."""
     if versions.supports(Capability.RESCALE) and _overwrites_by_partition(spec):
-        return procedures.statement("rescale", table, {"partitions": partitions}, versions)
+        call = procedures.statement("rescale", table, {"partitions": partitions}, versions)
+        # In dynamic mode, a partition without visible rows would keep its files, with the old number of buckets.
+        return call if partitions is not None else replace(call, conf={_DYNAMIC: "false"})
     mode, condition = "static", ""
     if partitions is not None:
         mode, condition = "dynamic", f" where {procedures.partition_condition(partitions)}"

@@ -54,13 +54,15 @@ class Parameter:
 class Procedure:
     """A procedure of Paimon's `sys` schema. `check` returns problems with the combination of arguments.
 
-    `paimon_name` is the procedure's name in Paimon, if different.
+    `paimon_name` is the procedure's name in Paimon, if different. `defaults` returns the SQL of arguments that replace
+    Paimon's own defaults.
     """
 
     parameters: Mapping[str, Parameter]
     needs: Capability | None = None
     check: Callable[[Mapping[str, Any], Versions], Sequence[str]] = lambda arguments, versions: ()
     paimon_name: str = ""
+    defaults: Callable[[Versions], Mapping[str, str]] = lambda versions: {}
 
     @property
     def usage(self) -> str:
@@ -90,7 +92,7 @@ def render(procedure: str, table: TableName, arguments: Mapping[str, Any], versi
     if problems:
         listed = "\n".join(f"  {problem}" for problem in problems)
         raise DbtRuntimeError(f"{procedure} on {'.'.join(table)}:\n{listed}\n  Arguments: {definition.usage}.")
-    rendered = {}
+    rendered = dict(definition.defaults(versions))
     for name, value in given.items():
         parameter = definition.parameters[name]
         rendered[parameter.paimon_name or name] = parameter.render(value, versions)
@@ -306,6 +308,10 @@ def _check_expire_partitions(arguments: Mapping[str, Any], versions: Versions) -
     return [f"expiration_time: {versions.explain(Capability.EXPIRE_PARTITIONS_BY_TABLE_OPTIONS)}"]
 
 
+def _expire_all_partitions(versions: Versions) -> Mapping[str, str]:
+    return {"max_expires": str(2**31 - 1)} if versions.supports(Capability.EXPIRE_PARTITIONS_IS_LIMITED) else {}
+
+
 _TAG: Final = Parameter("name", _tag, required=True)
 _BRANCH: Final = Parameter("name", _branch, required=True)
 _TAGGING: Final = {
@@ -368,6 +374,7 @@ PROCEDURES: Final[Mapping[str, Procedure]] = {
         },
         needs=Capability.EXPIRE_PARTITIONS,
         check=_check_expire_partitions,
+        defaults=_expire_all_partitions,
     ),
     # This is only the procedure call; `maintenance.rescale` does the rest of a rescale.
     "rescale": Procedure(

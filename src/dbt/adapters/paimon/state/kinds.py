@@ -28,6 +28,7 @@ class Kind(Enum):
     BATCH_MARK = "dbts"
     KEY_MARK = "dbtk"
     PROMOTION_MARK = "dbtp"
+    DELETE_MARK = "dbtd"
     ENVIRONMENT = "_dbt_environment"
     LOCKS = ".dbt_paimon"
     CACHE = "cache folder"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 from dbt.adapters.contracts.relation import RelationType
@@ -11,6 +12,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.capabilities import Capability
+from dbt.adapters.paimon.metadata.commits import COMMIT_USER_CONF
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark.formatting import counted
 from dbt.adapters.paimon.spec import change_rows, deleting
@@ -20,6 +22,7 @@ from dbt.adapters.paimon.sql import deletions, procedures
 from dbt.adapters.paimon.sql.deletions import Deletion
 from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.sql.text import quoted, string_literal
+from dbt.adapters.paimon.state.kinds import Kind
 from dbt.adapters.paimon.tables.api import Tables
 from dbt.adapters.paimon.tables.changeset import ExistingTable
 from dbt.adapters.paimon.writing.deletes import Deletes
@@ -29,6 +32,8 @@ logger = AdapterLogger("Paimon")
 _KIND: Final = "delete_rows"
 # Makes DELETE evaluate each row instead of dropping partitions.
 _BY_ROWS: Final = {"spark.paimon.delete.force-produce-changelog": "true"}
+# From Paimon 1.3, a DELETE that leaves no row is an OVERWRITE, as TRUNCATE is. Only TRUNCATE resets a read position.
+_MARKED: Final = {COMMIT_USER_CONF: Kind.DELETE_MARK.value}
 _TEXTS: Final = ("string", "varchar", "char")
 _REMEDY: Final = (
     'Use delete_rows, which deletes the right rows of this table: {{ delete_rows(this, "<condition>") }} in a hook, or '
@@ -63,7 +68,7 @@ class RowDeletes:
                 raise DbtRuntimeError(f"delete_rows on {relation}: {refused}.")
             ((rows,),) = self._adapter.query(f"select count(*) from {relation.render()} where {condition}")
             for statement in self._statements(relation, existing, condition, bool(rows)):
-                self._adapter.connections.execute(statement)
+                self._adapter.connections.execute(replace(statement, conf={**statement.conf, **_MARKED}))
         logger.info(f"{relation.shown} delete_rows: {counted(int(rows), 'row')} deleted")
         return int(rows)
 
