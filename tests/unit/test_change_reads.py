@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Versions, parse_version
 from dbt.adapters.paimon.changes.reads import ChangeReadMode, SourceTable, read_mode
 from dbt.adapters.paimon.metadata.snapshots import Commit
+from dbt.adapters.paimon.tables.changeset import ExistingTable
 
 APPENDED = SourceTable("paimon", "db", "t", (("id", "int"), ("v", "int")))
 KEYED = replace(APPENDED, primary_key=("id",))
@@ -65,6 +67,12 @@ def test_an_append_that_removes_rows():
 )
 def test_options_of_a_keyed_table(options, expected):
     assert read(replace(KEYED, options=options), "APPEND") is expected
+
+
+def test_a_table_with_the_rows_of_a_branch_is_refused():
+    existing = ExistingTable((), (), {"scan.fallback-branch": "late"}, ())
+    with pytest.raises(DbtRuntimeError, match=r"db\.t also has the rows of a branch \(scan\.fallback-branch=late\)"):
+        SourceTable.of("paimon", "db", "t", existing)
 
 
 def test_rows_that_only_a_compaction_shows():

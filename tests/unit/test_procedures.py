@@ -114,7 +114,12 @@ def test_string_literal(text, literal):
             P09,
             "expiration_time => '1 d', expire_strategy => 'update-time'",
         ),
-        ("expire_partitions", {"timestamp_pattern": "$dt"}, P14, "max_expires => 2147483647, timestamp_pattern => '$dt'"),
+        (
+            "expire_partitions",
+            {"timestamp_pattern": "$dt"},
+            P14,
+            "max_expires => 2147483647, timestamp_pattern => '$dt'",
+        ),
     ],
 )
 def test_render(procedure, arguments, versions, expected):

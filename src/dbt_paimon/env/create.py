@@ -15,13 +15,10 @@ from dbt.adapters.paimon.metadata import files
 from dbt.adapters.paimon.spark.formatting import counted, size
 from dbt_paimon import commands
 from dbt_paimon.env import journal, modified
+from dbt_paimon.env.code import Code
 from dbt_paimon.env.drop import drop_schemas, refuse_foreign
 from dbt_paimon.env.journal import Journal, Node, Place, State
 from dbt_paimon.env.project import Project, parse, ran_all, with_adapter
-from dbt_paimon.lineage import macros
-from dbt_paimon.lineage.changes import fingerprint
-from dbt_paimon.lineage.project import Project as Compared
-from dbt_paimon.lineage.project import as_json
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.impl import PaimonAdapter
@@ -84,10 +81,8 @@ def _plan(project: Project, arguments: Sequence[str], state: str) -> _Planned:
     nodes: dict[str, Any] = {key: node for key, node in here.nodes.items() if modified.has_relation(node)}
     places = {key: modified.place_of(node) for key, node in nodes.items()}
     originals = {key: modified.place_of(production.nodes[key]) for key in nodes}
-    code = Compared(as_json(production))
-    reasons = {
-        key: modified.reason_not_built(nodes[key], macros.code(code, key.lower())) for key in changed if key in nodes
-    }
+    code = Code.of(production)
+    reasons = {key: modified.reason_not_built(nodes[key], code.texts(key)) for key in changed if key in nodes}
     built = [key for key, reason in reasons.items() if not reason]
     modified.refuse_same_relation(places, originals, built)
     made = tuple(
@@ -97,7 +92,7 @@ def _plan(project: Project, arguments: Sequence[str], state: str) -> _Planned:
             places[key],
             originals[key],
             str(nodes[key].config.materialized),
-            fingerprint(code, key.lower()),
+            code.fingerprint(key),
         )
         for key in built
     )

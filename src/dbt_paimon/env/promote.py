@@ -18,11 +18,9 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.spark.formatting import counted
 from dbt_paimon import commands
 from dbt_paimon.env import journal, modified
+from dbt_paimon.env.code import Code
 from dbt_paimon.env.journal import Journal, Node, State
 from dbt_paimon.env.project import Project, parse, ran_all, with_adapter
-from dbt_paimon.lineage.changes import fingerprint
-from dbt_paimon.lineage.project import Project as Compared
-from dbt_paimon.lineage.project import as_json
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.impl import PaimonAdapter
@@ -88,12 +86,12 @@ def _refuse_other_code(project: Project, found: Journal) -> None:
     """Refuse a checkout whose code differs from the code that the environment was built and tested with."""
     manifest = parse(project.in_production())
     nodes: Mapping[str, Any] = manifest.nodes
-    code = Compared(as_json(manifest))
+    code = Code.of(manifest)
     changed = [
         node.unique_id
         for node in found.nodes
         if node.unique_id not in nodes
-        or fingerprint(code, node.unique_id.lower()) != node.checksum
+        or code.fingerprint(node.unique_id) != node.checksum
         or modified.place_of(nodes[node.unique_id]) != node.production
     ]
     if changed:

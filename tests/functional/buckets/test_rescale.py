@@ -114,7 +114,9 @@ class TestRescale:
     def test_a_partition_without_rows(self, project, rows):
         options = "'primary-key' = 'id,p', 'bucket' = '2'"
         rows(f"create table {{schema}}.emptied (id int, p int, v int) partitioned by (p) tblproperties ({options})")
-        rows("insert into {schema}.emptied select cast(id as int), p, 1 from range(8) cross join values (0), (1) as t(p)")
+        rows(
+            "insert into {schema}.emptied select cast(id as int), p, 1 from range(8) cross join values (0), (1) as t(p)"
+        )
         rows("delete from {schema}.emptied where p = 1 and v > 0")
         self.rescale(relation="emptied", bucket_num=4)
         rows("insert into {schema}.emptied select cast(id as int), 1, 2 from range(8)")

@@ -3,5 +3,6 @@ select count(*) from `lake`.`shop`.`orders` where  cast((status = 'gone' or amou
 
 CALL `lake`.sys.compact(table => 'lake.shop.orders');
 
+-- spark.paimon.commit.user-prefix=dbtd
 delete from `lake`.`shop`.`orders` where  cast((status = 'gone' or amount is null
 ) as string) <=> 'true'

@@ -46,6 +46,13 @@ class SourceTable:
 
     @classmethod
     def of(cls, catalog: str, schema: str, identifier: str, existing: ExistingTable) -> SourceTable:
+        """The table; raises DbtRuntimeError if a branch has some of its rows, whose changes its commits do not show."""
+        for name, value in existing.options.items():
+            if name.startswith("scan.fallback-"):
+                raise DbtRuntimeError(
+                    f"{schema}.{identifier} also has the rows of a branch ({name}={value}), and its own commits do not "
+                    "show how they change. Read the table in a model that is a table or a view, or remove the option."
+                )
         columns = tuple((column.name, column.data_type) for column in existing.columns)
         return cls(catalog, schema, identifier, columns, existing.primary_key, existing.partition_by, existing.options)
 

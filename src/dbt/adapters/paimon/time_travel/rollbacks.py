@@ -67,5 +67,5 @@ def refusal(relation: PaimonRelation, version: str, files: int) -> str:
         f"rollback_to({relation}, '{version}'): a compaction followed, and this version of Paimon (before 1.2) would "
         f"delete {files} data file(s) that the compaction shares with this state, and their rows. Nothing was done. "
         f"Write the rows again (insert overwrite {relation} select * from {relation} version as of {state}), or use "
-        "Paimon 1.2."
+        "Paimon 1.2. If the table is a model that calls paimon_changes, run it with --full-refresh instead."
     )

@@ -68,7 +68,8 @@ class RowDeletes:
                 raise DbtRuntimeError(f"delete_rows on {relation}: {refused}.")
             ((rows,),) = self._adapter.query(f"select count(*) from {relation.render()} where {condition}")
             for statement in self._statements(relation, existing, condition, bool(rows)):
-                self._adapter.connections.execute(replace(statement, conf={**statement.conf, **_MARKED}))
+                marked = _MARKED if statement.kind == _KIND else {}
+                self._adapter.connections.execute(replace(statement, conf={**statement.conf, **marked}))
         logger.info(f"{relation.shown} delete_rows: {counted(int(rows), 'row')} deleted")
         return int(rows)
 
