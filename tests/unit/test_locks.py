@@ -10,6 +10,7 @@ from pathlib import Path
 from unittest.mock import MagicMock
 
 import pytest
+from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.concurrency.locks import FOLDER, TableLocks
 from dbt.adapters.paimon.credentials import PaimonCredentials
@@ -205,3 +206,29 @@ def test_a_view_has_the_lock_of_its_name(monkeypatch: pytest.MonkeyPatch, tmp_pa
     with builds.alone(view.incorporate(type="table")):
         assert len(list((tmp_path / FOLDER).glob("*.lock"))) == 1
     builds.release()
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o777])
+def test_who_may_write_the_warehouse_may_lock(tmp_path: Path, mode: int) -> None:
+    tmp_path.chmod(mode)
+    locks = TableLocks()
+    locks.hold("t", tmp_path)
+    locks.release()
+    folder = tmp_path / FOLDER
+    assert folder.stat().st_mode & 0o777 == mode
+    (file,) = folder.glob("*.lock")
+    assert file.stat().st_mode & 0o777 == mode & 0o666
+
+
+def test_a_lock_that_cannot_be_opened(tmp_path: Path) -> None:
+    locks = TableLocks()
+    locks.hold("t", tmp_path)
+    locks.release()
+    (file,) = (tmp_path / FOLDER).glob("*.lock")
+    file.unlink()
+    file.mkdir()
+    with pytest.raises(DbtRuntimeError, match=r"t: its lock in .* cannot be opened .*chmod -R a\+rwX"):
+        locks.hold("t", tmp_path)
+    file.rmdir()
+    assert not locks.hold("t", tmp_path)
+    locks.release()

@@ -11,6 +11,7 @@ import pyspark
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.catalogs.catalog import SparkCatalog
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.spark.conf import EXTENSIONS, driver_memory_mib, spark_conf
 from dbt.adapters.paimon.spark.launch.packages import PackagePlan
@@ -291,6 +292,32 @@ def test_all_harmful_settings_are_refused_at_once() -> None:
     assert "write.use-v2-write=true: with it, statements may fail after they have committed" in message
     assert "catalog_options: cache-enabled=true corrupts" in message
     assert "catalog_options: metastore is a key of the profile itself" in message
+
+
+def with_a_catalog(options: dict[str, str], **profile: Any) -> PaimonCredentials:
+    """The credentials of a project whose catalogs.yml defines the catalog `second`."""
+    data = PaimonCredentials.translate_aliases({"schema": "flights", "warehouse": "/tmp/wh", **profile})
+    credentials = PaimonCredentials.from_dict(data)
+    credentials.integrations["second"] = SparkCatalog("second", "jdbc", "/tmp/two", "jdbc:sqlite:/tmp/two.db", options)
+    return credentials
+
+
+def test_contradictions_of_a_catalog_in_catalogs_yml() -> None:
+    prefix = "spark.sql.catalog.second"
+    settings = {f"{prefix}.warehouse": "/tmp/three", f"{prefix}.cache-enabled": "true"}
+    options = {"warehouse": "/tmp/other", "cache-enabled": "true"}
+    credentials = with_a_catalog(options, spark_config=settings)
+    with pytest.raises(DbtRuntimeError) as raised:
+        spark_conf(credentials, credentials.storages(), NOTHING)
+    assert "adapter_properties: warehouse is a key of catalogs.yml named external_volume" in str(raised.value)
+    assert f"{prefix}.warehouse contradicts external_volume of catalogs.yml" in str(raised.value)
+    for place in ("spark_config", "adapter_properties"):
+        assert f"{place}: cache-enabled=true corrupts a table" in str(raised.value)
+
+
+def test_secrets_of_a_catalog_in_catalogs_yml() -> None:
+    credentials = with_a_catalog({"jdbc.password": "s3cr3t-of-the-database"})
+    assert "s3cr3t-of-the-database" in credentials.secrets
 
 
 def test_a_contradicted_secret_is_not_shown() -> None:

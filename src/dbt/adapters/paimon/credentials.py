@@ -275,11 +275,14 @@ class PaimonCredentials(Credentials):
     def secrets(self) -> tuple[str, ...]:
         """The secret values, the longest first."""
         addresses = [self.warehouse or "", self.uri or "", *self.jars, *self.repositories]
+        added = self.integrations.values()
+        addresses += [address for catalog in added for address in (catalog.warehouse, catalog.uri) if address]
         return secrets_of(
             [
                 *(("password", secret) for secret in (self.password, self.token) if secret),
                 *self.spark_config.items(),
                 *self.catalog_options.items(),
+                *(option for catalog in added for option in catalog.options.items()),
                 *self.kafka_options.items(),
                 *storage.settings_outside(os.environ),
                 *(("", address) for address in addresses),

@@ -29,6 +29,7 @@ from dbt.adapters.paimon.connections import PaimonConnectionManager
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors import deprecations
 from dbt.adapters.paimon.errors.messages import StatementError
+from dbt.adapters.paimon.errors.redaction import tell_dbt
 from dbt.adapters.paimon.features import lazy_feature, macro_api
 from dbt.adapters.paimon.maintenance.api import Maintenance
 from dbt.adapters.paimon.maintenance.buckets import Buckets
@@ -395,6 +396,7 @@ class PaimonAdapter(SparkAdapter):
         assert isinstance(added, catalogs_yml.PaimonCatalogIntegration)
         self._catalog_names.append(added.name)
         self.credentials.integrations[added.spark_catalog.name] = added.spark_catalog
+        tell_dbt(self.credentials.secrets)
         return added
 
     @available

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from packaging.version import InvalidVersion, Version
 
@@ -265,6 +265,28 @@ def _options(value: Any) -> Iterable[str]:
             yield f"{name}: must be text, a number or a boolean, not {_kind(setting)}"
 
 
+# Settings with which rows would be wrong -> their wrong value ('' for any), and what would happen; the remedy.
+_WRONG_ROWS: Final[Mapping[str, tuple[str, str]]] = {
+    ESCAPED_LITERALS: (
+        "true",
+        "backslashes and quotes in dbt-paimon's own statements would become part of the values; remove it, and write "
+        "regular expressions as raw literals, as in r'\\d+'",
+    ),
+    "spark.sql.datetime.java8API.enabled": (
+        "false",
+        "Paimon would store dates before October 1582 some days off; remove it",
+    ),
+    "spark.sql.parser.quotedRegexColumnNames": (
+        "true",
+        "quoted names in dbt-paimon's own statements would become regular expressions; remove it",
+    ),
+    "spark.paimon.branch": (
+        "",
+        "a run would read and write this branch of each table; remove it, and use wap or at(…, branch=…)",
+    ),
+}
+
+
 def _spark_config(value: Any) -> Iterable[str]:
     yield from _options(value)
     if isinstance(value, Mapping):
@@ -273,11 +295,9 @@ def _spark_config(value: Any) -> Iterable[str]:
                 f"{TIMESTAMP_TYPE}: a column that is `timestamp` in a query would lose its time zone in the table; "
                 "write `timestamp_ntz` for times without a time zone"
             )
-        if str(value.get(ESCAPED_LITERALS, "false")).lower() == "true":
-            yield (
-                f"{ESCAPED_LITERALS}: backslashes and quotes in dbt-paimon's own statements would become part of the "
-                "values; remove it, and write regular expressions as raw literals, as in r'\\d+'"
-            )
+        for name, (wrong, why) in _WRONG_ROWS.items():
+            if name in value and (not wrong or str(value[name]).lower() == wrong):
+                yield f"{name}: {why}"
         for name in value:
             if isinstance(name, str) and not name.startswith("spark."):
                 hint = f"; did you mean spark.hadoop.{name}?" if name.startswith("fs.") else ""

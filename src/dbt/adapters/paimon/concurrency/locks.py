@@ -10,6 +10,7 @@ for staging tables.
 from __future__ import annotations
 
 import hashlib
+import os
 import threading
 import time
 import uuid
@@ -40,6 +41,20 @@ FOLDER = ".dbt_paimon"
 # Where a warehouse's locks are: in its folder, next to a catalog's SQLite file, or as leases on S3; None if only this
 # process's locks are needed.
 Place = Path | Leases | None
+
+
+def _opened(folder: Path, name: str) -> IO[bytes]:
+    """Open a lock file. Whoever may write the folder around the lock folder may write the lock, too."""
+    mode = folder.parent.stat().st_mode
+    with suppress(FileExistsError):
+        folder.mkdir()
+        folder.chmod(mode & 0o777)
+    ready_folder(Kind.LOCKS, folder)
+    file = (folder / name).open("a+b", buffering=0)
+    # Another user's file already has its mode.
+    with suppress(PermissionError):
+        os.fchmod(file.fileno(), mode & 0o666)
+    return file
 
 
 class _Held(threading.local):
@@ -225,12 +240,16 @@ class TableLocks:
         if place.is_file():
             # The folder of a SQLite file may contain the files of other catalogs.
             folder, table = place.with_name(FOLDER), f"{place.name} {table}"
-        # If the lock file cannot be created, nothing can be written, and Spark's own error is clearer.
-        with suppress(OSError):
-            folder.mkdir(exist_ok=True)
-            ready_folder(Kind.LOCKS, folder)
-            return (folder / f"{hashlib.sha256(table.encode()).hexdigest()[:32]}.lock").open("a+b", buffering=0)
-        return None
+        try:
+            return _opened(folder, f"{hashlib.sha256(table.encode()).hexdigest()[:32]}.lock")
+        except OSError as exc:
+            if not (folder.exists() or os.access(folder.parent, os.W_OK)):
+                # There is no warehouse yet, or it is not writable: Spark's own error is clearer.
+                return None
+            raise DbtRuntimeError(
+                f"{name}: its lock in {folder} cannot be opened ({exc.strerror}), so two runs could write the table at "
+                f"once. Nothing was written. Give all users of the warehouse write access: chmod -R a+rwX {folder}"
+            ) from exc
 
     def _stamp(self, file: IO[bytes]) -> None:
         with suppress(OSError):

@@ -19,7 +19,10 @@ GENERIC_CATALOG_CLASS = "org.apache.paimon.spark.SparkGenericCatalog"
 # With a cache, this session would keep the metadata of a table that another session drops. If the table is created
 # again, this session would read wrong rows, and from Paimon 1.4 an INSERT would corrupt the table.
 _CACHE_ENABLED = "cache-enabled"
-_PROFILE_KEYS = ("warehouse", "metastore", "uri")
+# Where a catalog is configured: the key of its options, and what its warehouse, metastore and uri are called.
+_PROFILE = ("catalog_options", {"warehouse": "warehouse", "metastore": "metastore", "uri": "uri"})
+_CATALOGS_YML = ("adapter_properties", {"warehouse": "external_volume", "metastore": "catalog_type"})
+_Place = tuple[str, Mapping[str, str]]
 V2_WRITE = "spark.paimon.write.use-v2-write"
 # Compatibility.getExecutionMetrics reads the query's metrics after the commit, but Spark may store them later in
 # another thread, which causes a NoSuchElementException [ran, 1.4.2; the same code at 2.0.0].
@@ -39,15 +42,20 @@ def catalog_conf(credentials: PaimonCredentials, storages: Sequence[Storage], ve
         conf = {f"spark.sql.catalog.{own.catalog.name}.{key}": value for key, value in options.items()}
     else:
         conf = _settings_of(own, versions)
+    settings = credentials.spark_config
     problems = [
-        *_contradictions(credentials, conf),
-        *master_problems(credentials.spark_master, credentials.spark_config),
+        *_contradictions(own.catalog.name, credentials.catalog_options, _PROFILE, settings, conf),
+        *master_problems(credentials.spark_master, settings),
         *(problem for storage in storages for problem in _unsupported(storage, versions)),
     ]
+    if settings.get(V2_WRITE, "false").strip().lower() == "true":
+        problems.append(f"spark_config: {V2_WRITE}=true: with it, {V2_WRITE_FAILS}; remove it")
+    for storage in integrations:
+        added = _settings_of(storage, versions)
+        problems += _contradictions(storage.catalog.name, storage.catalog.options, _CATALOGS_YML, settings, added)
+        conf |= added
     if problems:
         raise DbtRuntimeError("The profile's Spark settings:\n" + "\n".join(f"  - {problem}" for problem in problems))
-    for storage in integrations:
-        conf |= _settings_of(storage, versions)
     return conf
 
 
@@ -103,42 +111,45 @@ def _session_catalog_conf(catalog: SparkCatalog) -> dict[str, str]:
     return conf | {f"spark.hadoop.{key}": value for key, value in defaults.items() if key.startswith("hive.")}
 
 
-def _contradictions(credentials: PaimonCredentials, conf: Mapping[str, str]) -> Iterator[str]:
-    """Problems with settings that contradict the profile or endanger tables."""
-    options, settings = credentials.catalog_options, credentials.spark_config
-    prefix = f"spark.sql.catalog.{credentials.catalog}"
+def _contradictions(
+    name: str, options: Mapping[str, str], place: _Place, settings: Mapping[str, str], conf: Mapping[str, str]
+) -> Iterator[str]:
+    """Problems with a catalog's options and `spark_config` that contradict its other keys or endanger tables."""
+    prefix = f"spark.sql.catalog.{name}"
     cache = f"{prefix}.{_CACHE_ENABLED}"
-    for key in _PROFILE_KEYS:
+    options_key, keys = place
+    for key, written in keys.items():
         if key in options:
-            yield f"catalog_options: {key} is a key of the profile itself; write it there"
+            where = "the profile itself; write it" if written == key else f"catalogs.yml named {written}; write it"
+            yield f"{options_key}: {key} is a key of {where} there"
     for key, value in settings.items():
         if (key == prefix or key.startswith(f"{prefix}.")) and key != cache:
-            yield from _contradiction(key, value, key.removeprefix(prefix)[1:], options, conf)
-    if settings.get(V2_WRITE, "false").strip().lower() == "true":
-        yield f"spark_config: {V2_WRITE}=true: with it, {V2_WRITE_FAILS}; remove it"
-    caches = {"spark_config": settings.get(cache, "false"), "catalog_options": options.get(_CACHE_ENABLED, "false")}
-    for place, enabled in caches.items():
+            yield from _contradiction(key, value, key.removeprefix(prefix)[1:], options, place, conf)
+    caches = {"spark_config": settings.get(cache, "false"), options_key: options.get(_CACHE_ENABLED, "false")}
+    for where, enabled in caches.items():
         if enabled.lower() != "false":
             yield (
-                f"{place}: {_CACHE_ENABLED}={enabled} corrupts a table that another session drops and creates again; "
+                f"{where}: {_CACHE_ENABLED}={enabled} corrupts a table that another session drops and creates again; "
                 "remove it"
             )
 
 
 def _contradiction(
-    key: str, value: str, short: str, options: Mapping[str, str], conf: Mapping[str, str]
+    key: str, value: str, short: str, options: Mapping[str, str], place: _Place, conf: Mapping[str, str]
 ) -> Iterator[str]:
-    """Problems with a setting of the target's catalog in `spark_config` that differs from the profile."""
+    """Problems with a setting of a catalog in `spark_config` that differs from the profile or catalogs.yml."""
+    options_key, keys = place
+    owner = "the profile" if place is _PROFILE else "catalogs.yml"
     if not short and value != conf.get(key, CATALOG_CLASS):
         yield (
             f"spark_config: {key}={value} replaces Paimon's catalog ({conf.get(key, CATALOG_CLASS)}); "
             "give the other catalog another name"
         )
-    elif short in _PROFILE_KEYS and value != conf.get(key, "filesystem"):
-        yield f"spark_config: {key} contradicts {short} of the profile; keep the profile's"
+    elif short in ("warehouse", "metastore", "uri") and value != conf.get(key, "filesystem"):
+        yield f"spark_config: {key} contradicts {keys.get(short, short)} of {owner}; keep that of {owner}"
     elif short in options and value != conf[key]:
         shown = "a different value" if is_secret(key) else value
-        yield f"spark_config: {key} is {shown}, but catalog_options differs; keep one"
+        yield f"spark_config: {key} is {shown}, but {options_key} differs; keep one"
 
 
 def _unsupported(storage: Storage, versions: Versions) -> Iterator[str]:
