@@ -57,7 +57,7 @@ The repositories are asked once, and have less than a second to answer. The choi
 user's cache folder, `~/.cache/dbt-paimon`. If a repository does not answer, the run takes the version that is on this
 machine, else {oldest}, and the next run asks again.
 
-Each run logs its version, and the line that pins it: `paimon_version: "1.4.2"`. Pin it if several machines run one
+Each run logs its version, and the line that pins it: `paimon_version: "2.0.0"`. Pin it if several machines run one
 project, because their repositories may differ. `paimon_version: "0.9.0"` keeps what earlier versions of dbt-paimon
 took.
 

@@ -123,6 +123,15 @@ def test_wanted_columns_take_keys_contract_and_docs_from_the_model():
     )
 
 
+@pytest.mark.parametrize(
+    ("declared", "wanted"),
+    [("varchar(3)", "varchar(3)"), ("VARCHAR (3)", "varchar(3)"), ("character(3)", "char(3)"), ("string", "string")],
+)
+def test_lengths_of_a_contract(declared, wanted):
+    model = {"config": {"contract": {"enforced": True}}, "columns": {"word": {"name": "word", "data_type": declared}}}
+    assert wanted_columns([("word", "string")], model, KEYED)[0].data_type == wanted
+
+
 def test_a_column_that_may_have_been_renamed():
     existing = ExistingTable(columns=(column("id"), column("old")))
     for mode in ("ignore", "fail"):

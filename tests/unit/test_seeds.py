@@ -6,10 +6,10 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from dbt_common.exceptions import CompilationError
+from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.paimon.writing.seed_values import differs_as_double
-from dbt.adapters.paimon.writing.seeds import check_file, load
+from dbt.adapters.paimon.writing.seeds import SeedColumn, _json_value, check_file, load
 
 
 def seed(delimiter: object = ",") -> dict[str, object]:
@@ -89,3 +89,20 @@ def test_a_time_finer_than_microseconds(tmp_path: Path) -> None:
 )
 def test_whether_a_double_differs(number: str, other: bool) -> None:
     assert differs_as_double(Decimal(number)) is other
+
+
+@pytest.mark.parametrize(
+    ("value", "better"),
+    [
+        ("NaN", "string"),
+        ("Infinity", "string"),
+        ("7e12345678", "string"),
+        ("1e39", "string"),
+        ("1e20", "decimal(38,0)"),
+    ],
+)
+def test_numbers_that_are_no_bigint(value: str, better: str) -> None:
+    with pytest.raises(DbtRuntimeError) as raised:
+        _json_value(Decimal(value), SeedColumn("code", "bigint", False), seed())
+    assert f"column code: {Decimal(value)} does not fit into bigint" in str(raised.value)
+    assert f"column_types: {{code: '{better}'}}" in str(raised.value)

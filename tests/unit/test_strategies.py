@@ -111,6 +111,7 @@ def test_a_column_that_the_table_does_not_get():
     # Excluding a missing column is harmless, and a strategy that does not match rows ignores unique_key.
     assert unknown(unique_key="id", merge_exclude_columns=["fresh"]) == []
     assert unknown(unique_key="fresh", incremental_strategy="append") == []
+    assert unknown(event_time="fresh", incremental_strategy="microbatch") == ["event_time"]
 
 
 # y: the table (row) accepts the strategy (column). Tables without a primary key get a unique_key if the strategy needs one.

@@ -32,6 +32,7 @@ COLUMNS = {
     "st": "struct<a:int,p:decimal(5,2),`x y`:date>",
     "m": "map<string,tinyint>",
     "l": "array<struct<k:string,n:bigint>>",
+    "ev": "struct<at:timestamp,x:float,more:array<struct<timestamp:timestamp_ntz,y:double>>>",
 }
 JSON = JsonMessages(tuple(SourceColumn(name, kind, name != "id") for name, kind in COLUMNS.items()), ("_key",))
 
@@ -104,6 +105,14 @@ FAULTS: list[tuple[str | bytes | None, str]] = [
     ('{"id":1,"st":{"p":1.555}}', f'st: {{"p":1.555}} does not fit {COLUMNS["st"]}'),
     ('{"id":1,"st":{"x y":"2024-1-1"}}', f'st: {{"x y":"2024-1-1"}} does not fit {COLUMNS["st"]}'),
     ('{"id":1,"m":{"a":200}}', f'm: {{"a":200}} does not fit {COLUMNS["m"]}'),
+    ('{"id":1,"ev":{"at":1700000000000}}', f'ev: {{"at":1700000000000}} does not fit {COLUMNS["ev"]}'),
+    ('{"id":1,"ev":{"at":"12:00"}}', f'ev: {{"at":"12:00"}} does not fit {COLUMNS["ev"]}'),
+    ('{"id":1,"ev":{"x":1e39}}', f'ev: {{"x":1e39}} does not fit {COLUMNS["ev"]}'),
+    ('{"id":1,"ev":{"more":[{"y":1e400}]}}', f'ev: {{"more":[{{"y":1e400}}]}} does not fit {COLUMNS["ev"]}'),
+    (
+        '{"id":1,"ev":{"more":[null,{"timestamp":"2024-01-31 10:00:00.1234567"}]}}',
+        f'ev: {{"more":[null,{{"timestamp":"2024-01-31 10:00:00.1234567"}}]}} does not fit {COLUMNS["ev"]}',
+    ),
     ('{"id":1,"m":{"a":1,"a":2}}', f'm: {{"a":1,"a":2}} does not fit {COLUMNS["m"]}'),
     (
         '{"id":1,"l":[{"k":1.23456789012345678}]}',
@@ -137,6 +146,16 @@ ROWS: list[tuple[str, dict[str, Any]]] = [
         {"local": datetime.datetime(2024, 1, 31, 10, 0, 0, 500_000)},
     ),
     ('{"id":1,"bin":"aGk=","v":"abc"}', {"bin": bytearray(b"hi"), "v": "abc"}),
+    (
+        '{"id":1,"ev":{"x":1.5,"more":[null,{"timestamp":"2024-01-31T10:00:00.5","y":1e300}]}}',
+        {
+            "ev": {
+                "at": None,
+                "x": 1.5,
+                "more": [None, {"timestamp": datetime.datetime(2024, 1, 31, 10, 0, 0, 500_000), "y": 1e300}],
+            }
+        },
+    ),
     ('{"id":1,"list":[1,null]}', {"list": [1, None]}),
     (
         '{"id":1,"st":{"a":1,"p":1.5,"x y":"2024-01-01","q":null}}',

@@ -9,7 +9,8 @@ from typing import Final
 from dbt.adapters.base.column import Column
 from dbt.adapters.spark.column import SparkColumn
 
-_SIZED: Final = re.compile(r"(?:var)?char(?:acter)?\s*\(\s*(\d+)\s*\)")
+# char(n) and varchar(n), with the length as a group.
+SIZED: Final = re.compile(r"(?:var)?char(?:acter)?\s*\(\s*(\d+)\s*\)")
 # Paimon's STRING is a varchar of this length.
 _UNLIMITED: Final = 2_147_483_647
 
@@ -26,7 +27,7 @@ class PaimonColumn(SparkColumn):
         return self.dtype.lower().startswith(("string", "varchar", "char"))
 
     def string_size(self) -> int:
-        sized = _SIZED.match(self.dtype.lower())
+        sized = SIZED.match(self.dtype.lower())
         return int(sized[1]) if sized else _UNLIMITED
 
     def can_expand_to(self, other_column: Column) -> bool:

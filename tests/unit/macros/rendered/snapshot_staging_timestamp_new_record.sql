@@ -16,7 +16,11 @@ snapshotted_data as (
 ),
 ended as (
   select dbt_unique_key, count(*) as __dbt_count,
-    max(greatest(dbt_valid_from, cast(dbt_valid_to as timestamp))) as __dbt_last
+    max(greatest(dbt_valid_from, cast(dbt_valid_to as timestamp))) as __dbt_last,
+    max(cast(dbt_valid_to as timestamp)) > greatest(cast(
+    now()
+ as timestamp), max(dbt_valid_from))
+      as __dbt_is_open
   from (select *,
         id as dbt_unique_key
  from `lake`.`shop`.`orders`)
@@ -33,18 +37,18 @@ select
   if(__dbt_change in ('insert', 'update'), source_data.__dbt_updated_at, cast(
     now()
  as timestamp)) as dbt_updated_at,
-  if(__dbt_change in ('insert', 'update'), if((snapshotted_data.dbt_scd_id is null and ended.__dbt_count is null) or (source_data.__dbt_updated_at > coalesce(snapshotted_data.dbt_valid_from, ended.__dbt_last) or (coalesce(snapshotted_data.dbt_valid_from, ended.__dbt_last) is null and source_data.__dbt_updated_at is not null)), source_data.__dbt_updated_at, greatest(cast(
+  if(__dbt_change in ('insert', 'update'), if((snapshotted_data.dbt_scd_id is null and ended.__dbt_count is null) or (source_data.__dbt_updated_at > coalesce(snapshotted_data.dbt_valid_from, if(ended.__dbt_is_open, cast(raise_error('snapshot orders: the last version of a key ends in the future, so dbt_valid_to_current or the session time zone has changed. Restore it, or write the new end into the current versions: update shop.orders set dbt_valid_to = <new> where dbt_valid_to = <old>') as timestamp), ended.__dbt_last)) or (coalesce(snapshotted_data.dbt_valid_from, if(ended.__dbt_is_open, cast(raise_error('snapshot orders: the last version of a key ends in the future, so dbt_valid_to_current or the session time zone has changed. Restore it, or write the new end into the current versions: update shop.orders set dbt_valid_to = <new> where dbt_valid_to = <old>') as timestamp), ended.__dbt_last)) is null and source_data.__dbt_updated_at is not null)), source_data.__dbt_updated_at, greatest(cast(
     now()
- as timestamp), coalesce(snapshotted_data.dbt_valid_from, ended.__dbt_last))), greatest(cast(
+ as timestamp), coalesce(snapshotted_data.dbt_valid_from, if(ended.__dbt_is_open, cast(raise_error('snapshot orders: the last version of a key ends in the future, so dbt_valid_to_current or the session time zone has changed. Restore it, or write the new end into the current versions: update shop.orders set dbt_valid_to = <new> where dbt_valid_to = <old>') as timestamp), ended.__dbt_last)))), greatest(cast(
     now()
- as timestamp), coalesce(snapshotted_data.dbt_valid_from, ended.__dbt_last))) as dbt_valid_from,
+ as timestamp), coalesce(snapshotted_data.dbt_valid_from, if(ended.__dbt_is_open, cast(raise_error('snapshot orders: the last version of a key ends in the future, so dbt_valid_to_current or the session time zone has changed. Restore it, or write the new end into the current versions: update shop.orders set dbt_valid_to = <new> where dbt_valid_to = <old>') as timestamp), ended.__dbt_last)))) as dbt_valid_from,
   case __dbt_change
-    when 'update' then cast(if((snapshotted_data.dbt_scd_id is null and ended.__dbt_count is null) or (source_data.__dbt_updated_at > coalesce(snapshotted_data.dbt_valid_from, ended.__dbt_last) or (coalesce(snapshotted_data.dbt_valid_from, ended.__dbt_last) is null and source_data.__dbt_updated_at is not null)), source_data.__dbt_updated_at, greatest(cast(
+    when 'update' then cast(if((snapshotted_data.dbt_scd_id is null and ended.__dbt_count is null) or (source_data.__dbt_updated_at > coalesce(snapshotted_data.dbt_valid_from, if(ended.__dbt_is_open, cast(raise_error('snapshot orders: the last version of a key ends in the future, so dbt_valid_to_current or the session time zone has changed. Restore it, or write the new end into the current versions: update shop.orders set dbt_valid_to = <new> where dbt_valid_to = <old>') as timestamp), ended.__dbt_last)) or (coalesce(snapshotted_data.dbt_valid_from, if(ended.__dbt_is_open, cast(raise_error('snapshot orders: the last version of a key ends in the future, so dbt_valid_to_current or the session time zone has changed. Restore it, or write the new end into the current versions: update shop.orders set dbt_valid_to = <new> where dbt_valid_to = <old>') as timestamp), ended.__dbt_last)) is null and source_data.__dbt_updated_at is not null)), source_data.__dbt_updated_at, greatest(cast(
     now()
- as timestamp), coalesce(snapshotted_data.dbt_valid_from, ended.__dbt_last))) as timestamp)
+ as timestamp), coalesce(snapshotted_data.dbt_valid_from, if(ended.__dbt_is_open, cast(raise_error('snapshot orders: the last version of a key ends in the future, so dbt_valid_to_current or the session time zone has changed. Restore it, or write the new end into the current versions: update shop.orders set dbt_valid_to = <new> where dbt_valid_to = <old>') as timestamp), ended.__dbt_last)))) as timestamp)
     when 'delete' then cast(greatest(cast(
     now()
- as timestamp), coalesce(snapshotted_data.dbt_valid_from, ended.__dbt_last)) as timestamp)
+ as timestamp), coalesce(snapshotted_data.dbt_valid_from, if(ended.__dbt_is_open, cast(raise_error('snapshot orders: the last version of a key ends in the future, so dbt_valid_to_current or the session time zone has changed. Restore it, or write the new end into the current versions: update shop.orders set dbt_valid_to = <new> where dbt_valid_to = <old>') as timestamp), ended.__dbt_last))) as timestamp)
     else cast(null as timestamp)
   end as dbt_valid_to,
   case
@@ -52,7 +56,7 @@ select
     when __dbt_change = 'record' then md5(coalesce(replace(replace(cast(snapshotted_data.dbt_scd_id as string), '~', '~~'), '|', '~|'), '~0') || '|' || coalesce(replace(replace(cast(
     now()
  as string), '~', '~~'), '|', '~|'), '~0'))
-    when (snapshotted_data.dbt_scd_id is null and ended.__dbt_count is null) or ((source_data.__dbt_updated_at > coalesce(snapshotted_data.dbt_valid_from, ended.__dbt_last) or (coalesce(snapshotted_data.dbt_valid_from, ended.__dbt_last) is null and source_data.__dbt_updated_at is not null)) and source_data.__dbt_updated_at = cast(cast(source_data.__dbt_updated_at as string) as timestamp)) then source_data.__dbt_scd_id
+    when (snapshotted_data.dbt_scd_id is null and ended.__dbt_count is null) or ((source_data.__dbt_updated_at > coalesce(snapshotted_data.dbt_valid_from, if(ended.__dbt_is_open, cast(raise_error('snapshot orders: the last version of a key ends in the future, so dbt_valid_to_current or the session time zone has changed. Restore it, or write the new end into the current versions: update shop.orders set dbt_valid_to = <new> where dbt_valid_to = <old>') as timestamp), ended.__dbt_last)) or (coalesce(snapshotted_data.dbt_valid_from, if(ended.__dbt_is_open, cast(raise_error('snapshot orders: the last version of a key ends in the future, so dbt_valid_to_current or the session time zone has changed. Restore it, or write the new end into the current versions: update shop.orders set dbt_valid_to = <new> where dbt_valid_to = <old>') as timestamp), ended.__dbt_last)) is null and source_data.__dbt_updated_at is not null)) and source_data.__dbt_updated_at = cast(cast(source_data.__dbt_updated_at as string) as timestamp)) then source_data.__dbt_scd_id
     else md5(coalesce(replace(replace(cast(source_data.__dbt_scd_id as string), '~', '~~'), '|', '~|'), '~0') || '|' || coalesce(replace(replace(cast(
     now()
  as string), '~', '~~'), '|', '~|'), '~0'))

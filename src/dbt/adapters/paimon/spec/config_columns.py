@@ -40,11 +40,10 @@ def unknown_columns(
         if not has_column(name, columns, case_sensitive):
             yield key, _missing_reason(key, name, columns)
         elif table is not None and _needs_table_column(key, config) and not has_column(name, table, case_sensitive):
-            yield (
-                key,
-                f"the table has no column '{name}', and on_schema_change='ignore' does not add it. "
-                "Set on_schema_change='append_new_columns', or remove the name",
-            )
+            remedy = "Set on_schema_change='append_new_columns', or remove the name"
+            if key == "event_time":
+                remedy = "Run it once with --full-refresh, because rows without it would be in no batch"
+            yield key, f"the table has no column '{name}', and on_schema_change='ignore' does not add it. {remedy}"
 
 
 def _missing_reason(key: str, name: str, columns: Sequence[str]) -> str:
@@ -63,7 +62,8 @@ def hint(name: str, columns: Iterable[str]) -> str:
 
 def _needs_table_column(key: str, config: Mapping[str, Any]) -> bool:
     matches = (config.get("incremental_strategy") or "default") in ("default", *_MATCHING)
-    return key == "merge_update_columns" or (key == "unique_key" and matches)
+    in_batches = key == "event_time" and config.get("incremental_strategy") == MICROBATCH
+    return key == "merge_update_columns" or (key == "unique_key" and matches) or in_batches
 
 
 def _named_columns(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

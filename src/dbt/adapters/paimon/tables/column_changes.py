@@ -9,6 +9,7 @@ from typing import Any, cast
 from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
+from dbt.adapters.paimon.column import SIZED
 from dbt.adapters.paimon.spec.strategies import UPSERTING
 from dbt.adapters.paimon.spec.table import TableSpec, lower_names
 from dbt.adapters.paimon.sql.assignment import can_alter_type
@@ -153,8 +154,9 @@ def wanted_columns(
 def _type_of(name: str, data_type: str, config: Mapping[str, Any], contract: Mapping[str, Any]) -> str:
     """A column's type; char(n) and varchar(n) are taken from the config, because a query's schema lacks the length."""
     of_seed = {column.lower(): kind for column, kind in (config.get("column_types") or {}).items()}
-    declared = (of_seed.get(name.lower()) or contract.get("data_type") or "").lower()
-    return declared if declared.startswith(("varchar(", "char(")) else typed_nulls(data_type)
+    declared = (of_seed.get(name.lower()) or contract.get("data_type") or "").strip().lower()
+    sized = SIZED.fullmatch(declared)
+    return f"{'var' * declared.startswith('var')}char({sized[1]})" if sized else typed_nulls(data_type)
 
 
 def column_of_yaml(model: Mapping[str, Any], name: str) -> Mapping[str, Any]:

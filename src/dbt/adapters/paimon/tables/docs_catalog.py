@@ -43,9 +43,12 @@ class DocsCatalog:
 
     def _rows(self, relations: Sequence[PaimonRelation]) -> agate.Table:
         import agate
-        from dbt_common.clients.agate_helper import DEFAULT_TYPE_TESTER
+        from dbt_common.clients.agate_helper import build_type_tester
 
-        return agate.Table.from_object(docs.flat_rows(self.entries(relations)), column_types=DEFAULT_TYPE_TESTER)
+        rows = docs.flat_rows(self.entries(relations))
+        # A schema named 2024 is not a number.
+        texts = {name for row in rows for name in row if not name.endswith((":value", ":include", "_index"))}
+        return agate.Table.from_object(rows, column_types=build_type_tester(sorted(texts)))
 
     def entries(self, relations: Sequence[PaimonRelation]) -> list[CatalogTable]:
         """The entry of each relation; a relation that does not exist has no columns."""

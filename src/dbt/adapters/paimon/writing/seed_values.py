@@ -8,16 +8,14 @@ because it is displayed as in the file. A time of day in a `date` column is also
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Final
 
+from dbt.adapters.paimon.column import SIZED
 from dbt.adapters.paimon.sql.plain_values import DECIMAL, precision_and_scale
 from dbt.adapters.paimon.sql.text import string_literal
 
-# Spark's casts do not check the length; writes do, but their error names neither file nor column.
-_SIZED_TEXT: Final = re.compile(r"(?:var)?char(?:acter)?\s*\(\s*(\d+)\s*\)")
 _DAY: Final = r"[+-]?\d{4,}-\d{1,2}-\d{1,2}"
 _TIME: Final = r"\d{1,2}(:\d{1,2}(:\d{1,2}(\.\d{0,6}0*)?)?)?"
 _ZONE: Final = r"(\s*[^\d\s:.].*)?"
@@ -43,7 +41,8 @@ _HINTS: Final[Mapping[str, str]] = {
 def bad_text(cell: str, data_type: str, lossless: bool = True) -> str:
     """SQL condition: the string `cell` does not fit the type or, if `lossless`, would lose data when cast."""
     kind = data_type.lower().strip()
-    if sized := _SIZED_TEXT.fullmatch(kind):
+    # Spark's casts do not check the length; writes do, but their error names neither file nor column.
+    if sized := SIZED.fullmatch(kind):
         return f"{cell} is not null and not (length({cell}) <= {sized[1]})"
     value = f"try_cast({cell} as {kind})"
     if not lossless:

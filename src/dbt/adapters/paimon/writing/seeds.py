@@ -35,6 +35,8 @@ ROWS_A_DOCUMENT = 1_000
 # JSON's own types; a value of any other type is sent as a string, which Spark casts.
 _JSON_TYPES = ("bigint", "double", "boolean")
 _BIGINT = range(-(2**63), 2**63)
+_BIGINT_DIGITS = 19
+_DECIMAL_DIGITS = 38
 _FINER_TIME: Final = re.compile(r":\d+[.,]\d{6}\d*[1-9]")
 # String types without a length that other databases have and Spark lacks.
 _STRING_TYPES: Final = frozenset({"text", "varchar", "nvarchar", "character varying", "char varying"})
@@ -261,12 +263,14 @@ def _json_value(value: Any, column: SeedColumn, model: Mapping[str, Any]) -> Any
     if value is None or isinstance(value, bool):
         return value if column.carried != "string" or value is None else str(value).lower()
     if column.carried == "bigint":
-        if int(value) not in _BIGINT:
+        number = Decimal(value)
+        # Huge exponents would take minutes to become an integer.
+        if not number.is_finite() or number.adjusted() >= _BIGINT_DIGITS or int(number) not in _BIGINT:
             raise DbtRuntimeError(
                 f"{_where(model)}: column {column.name}: {value} does not fit into bigint. "
-                f"Give the column a type: column_types: {{{column.name}: 'decimal(38,0)'}}."
+                f"Give the column a type: column_types: {{{column.name}: '{_type_for(number, 'decimal(38,0)')}'}}."
             )
-        return int(value)
+        return int(number)
     if column.carried == "double":
         return float(value)
     return str(value)
@@ -280,10 +284,17 @@ def _inexact_doubles(table: agate.Table, columns: Sequence[SeedColumn], model: M
         values = (row[place] for row in table.rows if not isinstance(row[place], (bool, type(None))))
         other = next((value for value in values if differs_as_double(Decimal(value))), None)
         if other is not None:
+            better = _type_for(Decimal(other), "decimal(38,6)")
             yield (
                 f"{_where(model)}: column {column.name}: {other} is {not_valid('double')}. "
-                f"Give the column a type: column_types: {{{column.name}: 'decimal(38,6)'}}, for example."
+                f"Give the column a type: column_types: {{{column.name}: '{better}'}}, for example."
             )
+
+
+def _type_for(number: Decimal, decimal: str) -> str:
+    """A type for a number that is too large or not exact: the decimal if it has room for the number."""
+    scale = int(decimal.rstrip(")").partition(",")[2])
+    return decimal if number.is_finite() and number.adjusted() < _DECIMAL_DIGITS - scale else "string"
 
 
 def _refuse_bad_text(

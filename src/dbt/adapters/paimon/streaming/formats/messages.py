@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from dbt.adapters.paimon.sql.text import quoted, string_literal
+from dbt.adapters.paimon.sql.type_trees import TypeTree, any_part, type_tree
 from dbt.adapters.paimon.streaming.descriptions import SourceColumn
 
 if TYPE_CHECKING:
@@ -67,6 +68,8 @@ _LENGTH: Final = re.compile(r"(?:var)?char\((\d+)\)")
 _DECIMAL: Final = re.compile(r"decimal\((\d+),(\d+)\)")
 # Nested types for which `from_json` accepts approximate values (group `type`); field names are skipped.
 _LOSSY: Final = re.compile(r"`(?:[^`]|``)*`|(?P<type>\b(?:tinyint|date|decimal\((?P<p>\d+),(?P<s>\d+)\))(?!\w|:))")
+_MOMENTS: Final = ("timestamp", "timestamp_ntz")
+_MOMENT: Final = re.compile(r"`(?:[^`]|``)*`|(?P<moment>\btimestamp(?:_ntz)?\b(?!:))")
 _TEXT_WITHIN: Final = re.compile(r"(?<!map<)\bstring\b(?!:)")
 
 
@@ -323,10 +326,32 @@ def _nested_sql(marked: str, column: SourceColumn, text: str) -> str:
         whole.append(
             f"to_json(cast({value} as {wide})) = to_json(from_json({text}, {other}, {_OPTIONS}).{quoted(column.name)})"
         )
+    tree = type_tree(column.data_type)
+    assert tree is not None, "the description of a source has only types that can be parsed"
+    if too_large := any_part(value, tree, _is_infinite):
+        whole.append(f"not coalesce({too_large}, false)")
+    # `from_json` reads 5 as a timestamp, and 12:00 as a time of today. So the texts of all moments are read, too.
+    texts = string_literal(f"{quoted(column.name)} {_MOMENT.sub(_as_text, column.data_type)}")
+    if other := any_part(f"from_json({text}, {texts}, {_OPTIONS}).{quoted(column.name)}", tree, _is_no_moment):
+        whole.append(f"not coalesce({other}, false)")
     if _TEXT_WITHIN.search(column.data_type):
         # If a number is described as string, `from_json` keeps only what a double can hold.
         whole.append(f"""not {_matches(marked, '"n-?(?=[0-9]*[.eE])(?:[^0-9"]*[0-9]){16}')}""")
     return _if(f"rlike({marked}, '^[\\\\[{{]') and " + " and ".join(whole), value)
+
+
+def _is_infinite(value: str, tree: TypeTree) -> str:
+    """Whether a number is infinite, which only a number that is too large becomes."""
+    return f"abs({value}) = double('Infinity')" if str(tree) in ("float", "double") else ""
+
+
+def _is_no_moment(value: str, tree: TypeTree) -> str:
+    """Whether the text of a nested timestamp is not as `_TIMES` describes."""
+    return f"not {_matches(value, f'^{_TIMES[str(tree)]}$')}" if str(tree) in _MOMENTS else ""
+
+
+def _as_text(found: re.Match[str]) -> str:
+    return "string" if found["moment"] else found[0]
 
 
 def _fields_sql(json: str) -> str:

@@ -7,7 +7,8 @@
     comes back unchanged, or a change without a new updated_at). Then dbt_scd_id also hashes the time of the run, because
     the hash of key and updated_at may belong to another version;
   - the timestamp strategy also compares dbt_updated_at, because a version's dbt_valid_from may be later;
-  - with --empty and --sample, rows that are not read do not count as deleted.
+  - with --empty and --sample, rows that are not read do not count as deleted;
+  - a key whose last version ends in the future has no current version, because dbt_valid_to_current has changed.
 -#}
 {% macro paimon__snapshot_staging_table(strategy, source_sql, target_relation) -%}
 {%- set names = config.get('snapshot_table_column_names') or get_snapshot_table_column_names() -%}
@@ -21,7 +22,9 @@
 {%- set with_records = strategy.hard_deletes == 'new_record' -%}
 {%- set ends_unseen = strategy.hard_deletes in ('invalidate', 'new_record') and not strategy.reads_part -%}
 {%- set old, new = 'snapshotted_data.', 'source_data.' -%}
-{%- set last = 'coalesce(' ~ old ~ names.dbt_valid_from ~ ', ended.__dbt_last)' -%}
+{%- set refusal = paimon__refuse_open_end(names.dbt_valid_to, from_type) -%}
+{%- set ended_at = 'if(ended.__dbt_is_open, ' ~ refusal ~ ', ended.__dbt_last)' -%}
+{%- set last = 'coalesce(' ~ old ~ names.dbt_valid_from ~ ', ' ~ ended_at ~ ')' -%}
 {%- set is_first = '(' ~ old ~ names.dbt_scd_id ~ ' is null and ended.__dbt_count is null)' -%}
 {%- set updated_at = new ~ '__dbt_updated_at' -%}
 {%- set is_later = '(' ~ updated_at ~ ' > ' ~ last ~ ' or (' ~ last ~ ' is null and ' ~ updated_at ~ ' is not null))' -%}
@@ -43,7 +46,9 @@ snapshotted_data as (
 ),
 ended as (
   select {{ key_names | join(', ') }}, count(*) as __dbt_count,
-    max(greatest({{ names.dbt_valid_from }}, cast({{ names.dbt_valid_to }} as {{ from_type }}))) as __dbt_last
+    max(greatest({{ names.dbt_valid_from }}, cast({{ names.dbt_valid_to }} as {{ from_type }}))) as __dbt_last,
+    max(cast({{ names.dbt_valid_to }} as {{ from_type }})) > greatest({{ now }}, max({{ names.dbt_valid_from }}))
+      as __dbt_is_open
   from (select *, {{ unique_key_fields(strategy.unique_key) }} from {{ target_relation }})
   where not ({{ is_current }})
   group by {{ key_names | join(', ') }}
@@ -119,6 +124,14 @@ lateral view explode(
 {% macro paimon__is_current_version(valid_to, data_type) -%}
 {{ valid_to }} is null
 {%- if config.get('dbt_valid_to_current') %} or {{ valid_to }} = {{ paimon__current_valid_to(data_type) }}{% endif %}
+{%- endmacro %}
+
+{#- An error for a key that would get a second version beside one that is still current, as SQL of a type. -#}
+{% macro paimon__refuse_open_end(valid_to, data_type) -%}
+{%- set message -%}
+snapshot {{ model.name }}: the last version of a key ends in the future, so dbt_valid_to_current or the session time zone has changed. Restore it, or write the new end into the current versions: update {{ this.schema }}.{{ this.identifier }} set {{ valid_to }} = <new> where {{ valid_to }} = <old>
+{%- endset -%}
+cast(raise_error('{{ message | trim }}') as {{ data_type }})
 {%- endmacro %}
 
 {#- dbt_valid_to of a current version, in the type of the table's column. -#}
