@@ -24,7 +24,8 @@ def run(select: Sequence[str], exclude: Sequence[str], full_refresh: bool, targe
     If one fails, the others end, so that a service manager restarts the command. If one reads another's table, all run
     once first, in the order of dbt's graph, so that this table exists.
     """
-    chosen = ["--select", *(f"{word},{_STREAMS_ONLY}" for word in select)]
+    # As in dbt, blanks in one value separate selectors.
+    chosen = ["--select", *(f"{word},{_STREAMS_ONLY}" for value in select for word in value.split())]
     if exclude:
         chosen += ["--exclude", *exclude]
     chosen += options(target)

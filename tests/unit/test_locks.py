@@ -208,16 +208,21 @@ def test_a_view_has_the_lock_of_its_name(monkeypatch: pytest.MonkeyPatch, tmp_pa
     builds.release()
 
 
-@pytest.mark.parametrize("mode", [0o755, 0o777])
+@pytest.mark.parametrize("mode", [0o700, 0o2775, 0o777])
 def test_who_may_write_the_warehouse_may_lock(tmp_path: Path, mode: int) -> None:
     tmp_path.chmod(mode)
-    locks = TableLocks()
+    locks, folder = TableLocks(), tmp_path / FOLDER
     locks.hold("t", tmp_path)
     locks.release()
-    folder = tmp_path / FOLDER
-    assert folder.stat().st_mode & 0o777 == mode
+    assert folder.stat().st_mode & 0o7777 == mode
     (file,) = folder.glob("*.lock")
     assert file.stat().st_mode & 0o777 == mode & 0o666
+    # What the error message advises stays.
+    for each in (folder, file):
+        each.chmod(0o777)
+    locks.hold("t", tmp_path)
+    locks.release()
+    assert (folder.stat().st_mode & 0o777, file.stat().st_mode & 0o777) == (0o777, 0o777)
 
 
 def test_a_lock_that_cannot_be_opened(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from dbt.cli.main import cli
 from dbt_paimon import cli as commands
 from dbt_paimon.shell.project import Project, must_parse
 from dbt_paimon.shell.prompt import completions
+from dbt_paimon.shell.requests import Requests
 from dbt_paimon.words import WITH_VALUE, command
 
 NAMES = ["fct_flights", "fct_hourly", "stg_flights"]
@@ -89,3 +90,13 @@ def test_options_of_dbt_are_passed_on(monkeypatch):
     assert given[:5] == ["--no-write-json", "--log-path", "logs", "--selector=nightly", "--quiet"]
     assert given[5:] == ["--target", "dev", "--threads", "2", "--select", "a", "b"]
     assert CliRunner().invoke(commands.main, ["plan", "--no-such-option"]).exit_code == 2
+
+
+def test_a_second_shell_leaves_the_socket_of_the_first(tmp_path: Path) -> None:
+    first, second = (Requests(tmp_path / "shell.sock", lambda: None) for _ in range(2))
+    assert first.open()
+    assert not second.open()
+    second.close()
+    assert not Requests(tmp_path / "shell.sock", lambda: None).open()
+    first.close()
+    assert not (tmp_path / "shell.sock").exists()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 from dbt_common.exceptions import DbtRuntimeError
@@ -25,6 +25,11 @@ from dbt_paimon.env.project import Project, parse, ran_all, with_adapter
 if TYPE_CHECKING:
     from dbt.adapters.paimon.impl import PaimonAdapter
     from dbt.adapters.paimon.relation import PaimonRelation
+
+
+_ABANDON: Final = (
+    "run `dbt build` in production, which builds all tables with the new code, and drop the environment: {drop}"
+)
 
 
 def promote(project: Project) -> None:
@@ -95,10 +100,14 @@ def _refuse_other_code(project: Project, found: Journal) -> None:
         or modified.place_of(nodes[node.unique_id]) != node.production
     ]
     if changed:
+        # A promotion that has begun cannot go back to a new environment.
+        remedy = _ABANDON if found.state is State.PROMOTING else "create the environment again: {create}"
+        create = f"dbt-paimon env create {found.name} --state PATH"
+        drop = f"dbt-paimon env drop {found.name} --force"
         raise DbtRuntimeError(
             f"env promote {found.name}: in this checkout, these nodes differ from the code that the environment was "
-            f"built with: {', '.join(changed)}. Nothing was written. Check out that code, or create the environment "
-            f"again: dbt-paimon env create {found.name} --state PATH"
+            f"built with: {', '.join(changed)}. They were not written. Check out that code, or "
+            f"{remedy.format(create=create, drop=drop)}"
         )
 
 
@@ -114,9 +123,8 @@ def _unpublished(adapter: PaimonAdapter, found: Journal) -> list[Node]:
 def _changed_message(found: Journal, changed: Sequence[str]) -> str:
     listed = "".join(f"\n  {line}" for line in changed)
     if found.state is State.PROMOTING:
-        remedy = (
-            "Other tables of this promotion may be published already. Run `dbt build` in production, which builds "
-            f"the listed tables with the new code, and drop the environment: dbt-paimon env drop {found.name} --force"
+        remedy = "Other tables of this promotion may be published already. To end it, " + _ABANDON.format(
+            drop=f"dbt-paimon env drop {found.name} --force"
         )
     else:
         remedy = (

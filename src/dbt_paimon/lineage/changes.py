@@ -150,7 +150,9 @@ def _difference(before: Project, after: Project, node_id: str) -> str:
 def fingerprint(project: Project, node_id: str) -> str:
     """Identifies the code of a node: its Jinja, macros, config, contract, and the file of a seed."""
     node = project.nodes[node_id]
-    config = {key: value for key, value in node["config"].items() if key not in _IRRELEVANT}
+    # Rendered values may differ in each run, as in table_tag='run_' ~ run_started_at.
+    written = node.get("unrendered_config") or node["config"]
+    config = {key: value for key, value in written.items() if key not in _IRRELEVANT}
     parts = [sorted(macros.code(project, node_id)), config, _constraints(node), project.overrides]
     if node["resource_type"] == "seed":
         content = Path(node["root_path"] or "", node["original_file_path"]).read_bytes()

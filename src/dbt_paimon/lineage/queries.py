@@ -429,7 +429,7 @@ def _is_aggregate(node: exp.Expr) -> bool:
         return isinstance(node, exp.AggFunc)
     try:
         call = exp.func(node.name, *(each.copy() for each in node.expressions), dialect="spark")
-    except ValueError:  # The wrong number of arguments.
+    except (ValueError, IndexError):  # The wrong number of arguments.
         return True
     return isinstance(call, exp.AggFunc)
 

@@ -69,6 +69,7 @@ class Requests:
         self._wake = wake
         self._waiting: SimpleQueue[Request] = SimpleQueue()
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._is_bound = False
 
     def open(self) -> bool:
         """Start to listen; return False if another shell of the project already listens."""
@@ -80,13 +81,15 @@ class Requests:
             else:
                 return False
         self._listener.bind(str(self._path))
+        self._is_bound = True
         self._listener.listen()
         Thread(target=self._listen, name="dbt-paimon requests", daemon=True).start()
         return True
 
     def close(self) -> None:
         self._listener.close()
-        self._path.unlink(missing_ok=True)
+        if self._is_bound:
+            self._path.unlink(missing_ok=True)
 
     @property
     def waits(self) -> bool:

@@ -137,3 +137,28 @@ class TestReaderOfChanges(TwoSchemas):
         assert rows(ids) == [(0,), (1,), (2,)]
         run_dbt(["run", "--target", "other", "--select", "log", "--full-refresh"])
         assert rows(ids) == [(0,), (1,), (2,)]
+
+
+class TestStream(TwoSchemas):
+    """The clone of a stream does not take over the checkpoint of the original, which is outside of both tables."""
+
+    @pytest.fixture(scope="class")
+    def models(self, unique_schema, tmp_path_factory):
+        config = f"materialized='streaming', checkpoint_location='{tmp_path_factory.mktemp('checkpoints')}'"
+        return {
+            "log.sql": "{{ config(materialized='incremental') }} select {{ var('id', 1) }} as id",
+            "events.sql": f"{{{{ config({config}) }}}}\n-- depends_on: {{{{ ref('log') }}}}\n"
+            "select * from {{ stream(source('raw', 'log')) }}",
+            "sources.yml": f"sources: [{{name: raw, schema: {unique_schema}, tables: [{{name: log}}]}}]",
+        }
+
+    def test_each_row_reaches_the_original(self, project, rows, other_schema):
+        self.clone()
+        run_dbt(["run", "--select", "log", "--vars", "id: 2"])
+        (result,) = run_dbt(["run", "--target", "other", "--select", "events"], expect_pass=False)
+        assert "was not written by a stream" in result.message
+        # Do what the message says.
+        run_dbt(["run", "--target", "other", "--select", "events", "--full-refresh"])
+        run_dbt(["run", "--select", "events"])
+        for schema in (project.test_schema, other_schema):
+            assert rows(f"select id from paimon.{schema}.events order by id") == [(1,), (2,)]

@@ -79,6 +79,12 @@ MODELS: dict[str, tuple[str, str, str]] = {
     ),
     "new_clicks": ("select customer_id, upper(page) as page from {clicks}", "", "incremental, 1 rows added"),
     "over_a_view": ("select order_id, amount from {large}", "", "incremental, 4 of about 10"),
+    "over_a_setting": ("select order_id, h from {tokyo}", "", "full: the view tokyo has other Spark settings"),
+    "over_a_setting_remedy": (
+        "select order_id, h from {tokyo}",
+        "spark_config={'spark.sql.session.timeZone': 'Asia/Tokyo'}",
+        "incremental, ",
+    ),
     "strict": ("select order_id from {orders}", "refresh_mode='incremental'", "incremental, 4 of about 10"),
     # Reasons, and their remedies.
     "mode": ("select order_id from {orders}", "refresh_mode='full'", "full: refresh_mode is full"),
@@ -281,7 +287,7 @@ class TestReasons:
     @pytest.fixture(scope="class")
     def models(self) -> dict[str, str]:
         places = {name: f"{{{{ source('raw', '{name}') }}}}" for name in TABLES}
-        places["large"] = "{{ ref('large') }}"
+        places |= {"large": "{{ ref('large') }}", "tokyo": "{{ ref('tokyo') }}"}
         places |= {"by_customer": "{{ ref('by_customer') }}", "short_orders": "{{ target.schema }}.orders"}
         names = "\n".join(f"          - name: {name}" for name in TABLES)
         head = "{{{{ config(materialized='materialized_view'{}) }}}}\n"
@@ -291,6 +297,8 @@ class TestReasons:
                 for name, (sql, config, _) in MODELS.items()
             },
             "large.sql": f"{{{{ config(materialized='view') }}}}\nselect * from {places['orders']} where amount > 30",
+            "tokyo.sql": "{{ config(materialized='view', spark_config={'spark.sql.session.timeZone': 'Asia/Tokyo'}) }}\n"
+            f"select order_id, hour(timestamp'2026-01-01 00:00:00Z') as h from {places['orders']}",
             "sources.yml": f"""
 sources:
   - name: raw
@@ -305,12 +313,13 @@ sources:
         places = {name: f"paimon.{schema}.{name}" for name in (*TABLES, "by_customer")}
         places["short_orders"] = f"{schema}.orders"
         places["large"] = f"(select * from {places['orders']} where amount > 30)"
+        places["tokyo"] = f"(select order_id, 9 as h from {places['orders']})"
         rows(f"create database if not exists paimon.{schema}")
         for name, columns in TABLES.items():
             rows(f"create table {places[name]} {columns}")
         for statement in FILL:
             rows(statement.format(**places).replace("{", "{{").replace("}", "}}"))
-        assert said(run_dbt(["run"])).keys() == {*MODELS, "large"}
+        assert said(run_dbt(["run"])).keys() == {*MODELS, "large", "tokyo"}
         for statement in CHANGE:
             rows(statement.format(**places).replace("{", "{{").replace("}", "}}"))
         words = said(run_dbt(["run"]))

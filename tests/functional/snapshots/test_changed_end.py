@@ -39,6 +39,7 @@ class TestChangedEnd:
         for end in (None, "to_date('2999-12-31')"):
             write(end)
             results = run_dbt(["snapshot"], expect_pass=False)
+            assert len(results) == 2
             for result in results:
                 assert "dbt_valid_to_current or the session time zone has changed" in result.message
             assert found() == before

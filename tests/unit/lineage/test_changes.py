@@ -363,6 +363,7 @@ def test_a_new_model_is_listed() -> None:
         ("select 1 as k from s.orders", "select 1 as k, count(*) as n from s.orders"),
         ("select 1 as k, 2 as n from s.orders", "select 1 as k, percentile_approx(amount, 0.5) as n from s.orders"),
         ("select 1 as k from s.orders", "select 1 as k from s.orders having true"),
+        ("select 1 as k, 2 as n from s.orders", "select 1 as k, map(id) as n from s.orders"),
         (
             "with c as (select amount as x from s.orders) select 1 as k from c",
             "with c as (select max(amount) as x from s.orders) select 1 as k from c",

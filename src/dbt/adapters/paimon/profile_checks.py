@@ -265,7 +265,7 @@ def _options(value: Any) -> Iterable[str]:
             yield f"{name}: must be text, a number or a boolean, not {_kind(setting)}"
 
 
-# Settings with which rows would be wrong -> their wrong value ('' for any), and what would happen; the remedy.
+# Settings that make rows wrong -> the wrong value ('' for any), and a text with the effect and the remedy.
 _WRONG_ROWS: Final[Mapping[str, tuple[str, str]]] = {
     ESCAPED_LITERALS: (
         "true",

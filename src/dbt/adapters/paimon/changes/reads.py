@@ -46,7 +46,7 @@ class SourceTable:
 
     @classmethod
     def of(cls, catalog: str, schema: str, identifier: str, existing: ExistingTable) -> SourceTable:
-        """The table; raises DbtRuntimeError if a branch has some of its rows, whose changes its commits do not show."""
+        """The table; raises DbtRuntimeError if it also has rows of a branch, whose changes no commit of it shows."""
         for name, value in existing.options.items():
             if name.startswith("scan.fallback-"):
                 raise DbtRuntimeError(

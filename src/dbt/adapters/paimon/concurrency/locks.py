@@ -9,8 +9,10 @@ for staging tables.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
+import stat
 import threading
 import time
 import uuid
@@ -44,16 +46,16 @@ Place = Path | Leases | None
 
 
 def _opened(folder: Path, name: str) -> IO[bytes]:
-    """Open a lock file. Whoever may write the folder around the lock folder may write the lock, too."""
-    mode = folder.parent.stat().st_mode
-    with suppress(FileExistsError):
+    """Open a lock file. New folders and files get the mode of the folder around them, so that its users share them."""
+    with suppress(OSError):
         folder.mkdir()
-        folder.chmod(mode & 0o777)
+        folder.chmod(stat.S_IMODE(folder.parent.stat().st_mode))
     ready_folder(Kind.LOCKS, folder)
+    is_new = not (folder / name).exists()
     file = (folder / name).open("a+b", buffering=0)
-    # Another user's file already has its mode.
-    with suppress(PermissionError):
-        os.fchmod(file.fileno(), mode & 0o666)
+    if is_new:
+        with suppress(OSError):
+            os.fchmod(file.fileno(), folder.stat().st_mode & 0o666)
     return file
 
 
@@ -243,7 +245,7 @@ class TableLocks:
         try:
             return _opened(folder, f"{hashlib.sha256(table.encode()).hexdigest()[:32]}.lock")
         except OSError as exc:
-            if not (folder.exists() or os.access(folder.parent, os.W_OK)):
+            if exc.errno == errno.EROFS or not (folder.exists() or os.access(folder.parent, os.W_OK)):
                 # There is no warehouse yet, or it is not writable: Spark's own error is clearer.
                 return None
             raise DbtRuntimeError(

@@ -16,7 +16,7 @@ from dbt_common.exceptions import DbtBaseException
 MASK: Final = "********"
 
 _SECRET_KEY: Final = re.compile(
-    r"passw|passphrase|pwd|secret|token|credential|signature|authorization|cookie|assertion|(^|[._-])sas($|[._-])"
+    r"passw|passphrase|pwd|secret|token|credential|signature|(authorization|cookie|assertion)$|(^|[._-])sas($|[._-])"
     r"|(access|account|api|encryption|shared|private)[._-]?key|keystore[._-]key",
     re.IGNORECASE,
 )

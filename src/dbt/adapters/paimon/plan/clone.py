@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dbt_common.exceptions import CompilationError
@@ -12,8 +12,9 @@ from dbt.adapters.paimon.changes.positions import positions_of
 from dbt.adapters.paimon.plan.api import Plans
 from dbt.adapters.paimon.plan.steps import Action
 from dbt.adapters.paimon.plan.write_modes import NodeWriter, StagedBuild
-from dbt.adapters.paimon.plan.writing import view_of_branch
+from dbt.adapters.paimon.plan.writing import set_late_options, view_of_branch
 from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.streaming.checkpoints import STREAM_ID
 from dbt.adapters.paimon.tables.changeset import as_dbt_columns
 from dbt.adapters.paimon.writing.model_query import ModelQuery
 
@@ -127,6 +128,7 @@ class _CloneExecutor:
         # dies before the swap, the old table still has its positions in its commits.
         self._drop_positions()
         copy.publish()
+        set_late_options(self.writer, plan.target, copy.spec)
         for each in superfluous if view is None else (*superfluous, view):
             adapter.drop_relation(each)
 
@@ -150,6 +152,9 @@ class _CloneExecutor:
         """Build a complete copy under a staging name; its `publish` makes it `target`."""
         like = self.writer.plans.tables.existing(original)
         source = ModelQuery(original.render(), as_dbt_columns(like.columns))
-        copy = StagedBuild(self.writer, target, replaced, like.columns, like.as_spec(), source, like.comment)
+        spec = like.as_spec()
+        # Two tables with one stream id would share the stream's checkpoint, and each batch would reach only one.
+        spec = replace(spec, options={name: value for name, value in spec.options.items() if name != STREAM_ID})
+        copy = StagedBuild(self.writer, target, replaced, like.columns, spec, source, like.comment)
         copy.stage()
         return copy

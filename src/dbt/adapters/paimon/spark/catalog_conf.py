@@ -21,7 +21,7 @@ GENERIC_CATALOG_CLASS = "org.apache.paimon.spark.SparkGenericCatalog"
 _CACHE_ENABLED = "cache-enabled"
 # Where a catalog is configured: the key of its options, and what its warehouse, metastore and uri are called.
 _PROFILE = ("catalog_options", {"warehouse": "warehouse", "metastore": "metastore", "uri": "uri"})
-_CATALOGS_YML = ("adapter_properties", {"warehouse": "external_volume", "metastore": "catalog_type"})
+_CATALOGS_YML = {"warehouse": "external_volume", "metastore": "catalog_type"}
 _Place = tuple[str, Mapping[str, str]]
 V2_WRITE = "spark.paimon.write.use-v2-write"
 # Compatibility.getExecutionMetrics reads the query's metrics after the commit, but Spark may store them later in
@@ -52,10 +52,14 @@ def catalog_conf(credentials: PaimonCredentials, storages: Sequence[Storage], ve
         problems.append(f"spark_config: {V2_WRITE}=true: with it, {V2_WRITE_FAILS}; remove it")
     for storage in integrations:
         added = _settings_of(storage, versions)
-        problems += _contradictions(storage.catalog.name, storage.catalog.options, _CATALOGS_YML, settings, added)
+        catalog = storage.catalog
+        place = (f"catalogs.yml, catalog {catalog.name}: adapter_properties", _CATALOGS_YML)
+        problems += _contradictions(catalog.name, catalog.options, place, settings, added)
         conf |= added
     if problems:
-        raise DbtRuntimeError("The profile's Spark settings:\n" + "\n".join(f"  - {problem}" for problem in problems))
+        raise DbtRuntimeError(
+            "Spark settings of the profile and catalogs.yml:\n" + "\n".join(f"  - {problem}" for problem in problems)
+        )
     return conf
 
 
@@ -120,8 +124,8 @@ def _contradictions(
     options_key, keys = place
     for key, written in keys.items():
         if key in options:
-            where = "the profile itself; write it" if written == key else f"catalogs.yml named {written}; write it"
-            yield f"{options_key}: {key} is a key of {where} there"
+            remedy = "is a key of the profile itself; write it there" if place is _PROFILE else f"is {written} instead"
+            yield f"{options_key}: {key} {remedy}"
     for key, value in settings.items():
         if (key == prefix or key.startswith(f"{prefix}.")) and key != cache:
             yield from _contradiction(key, value, key.removeprefix(prefix)[1:], options, place, conf)
@@ -145,7 +149,7 @@ def _contradiction(
             f"spark_config: {key}={value} replaces Paimon's catalog ({conf.get(key, CATALOG_CLASS)}); "
             "give the other catalog another name"
         )
-    elif short in ("warehouse", "metastore", "uri") and value != conf.get(key, "filesystem"):
+    elif short in _PROFILE[1] and value != conf.get(key, "filesystem"):
         yield f"spark_config: {key} contradicts {keys.get(short, short)} of {owner}; keep that of {owner}"
     elif short in options and value != conf[key]:
         shown = "a different value" if is_secret(key) else value

@@ -42,7 +42,7 @@ def unknown_columns(
         elif table is not None and _needs_table_column(key, config) and not has_column(name, table, case_sensitive):
             remedy = "Set on_schema_change='append_new_columns', or remove the name"
             if key == "event_time":
-                remedy = "Run it once with --full-refresh, because rows without it would be in no batch"
+                remedy = f"Run the model once with --full-refresh: rows without '{name}' would be in no batch"
             yield key, f"the table has no column '{name}', and on_schema_change='ignore' does not add it. {remedy}"
 
 

@@ -195,7 +195,8 @@ def _merge(request: _Request) -> _Faults:
         yield _STRATEGY, "needs unique_key, to match rows by. Set unique_key, or use 'append'"
     # PartialUpdateMergeFunction: MERGE writes whole rows, so their stored values are aggregated again [ran, 0.9.0].
     adding = sorted({function for _, _, function in spec.aggregate_functions()} - _IDEMPOTENT_AGGREGATES)
-    if adding and spec.merge_engine in _MERGEABLE:
+    updates = str(request.config.get("matched_condition")).strip().lower() != "false"
+    if adding and updates and spec.merge_engine == "partial-update":
         yield _STRATEGY, f"MERGE writes whole rows, so '{adding[0]}' would add the stored value again. Use 'upsert'"
     yield from _merge_column_faults(request)
     if request.config.get("merge_delete_condition") and (fault := _merge_delete_fault(spec, request.versions)):

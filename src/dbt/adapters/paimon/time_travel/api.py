@@ -89,8 +89,8 @@ class History:
             raise DbtRuntimeError(
                 f"{operation} on {relation}: Iceberg readers would still see the rows that are rolled back, "
                 "because Paimon keeps their metadata. Write the earlier rows again instead: insert overwrite "
-                f"{relation} select * from {relation} version as of … If it is a model that calls paimon_changes, run "
-                "it with --full-refresh instead."
+                f"{relation} select * from {relation} version as of … If {relation} is a model that calls "
+                "paimon_changes, run that model with --full-refresh instead."
             )
 
     def rollback_version(self, relation: PaimonRelation, version: Any, *, drop_tags: bool) -> str:

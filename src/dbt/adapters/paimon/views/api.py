@@ -13,7 +13,7 @@ from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql import names, views
-from dbt.adapters.paimon.sql.text import quoted
+from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.tables.column_changes import column_of_yaml
 from dbt.adapters.paimon.views.registry import ViewRegistry
@@ -107,7 +107,7 @@ class Views:
     def _drop_views(self, catalog: str, schema: str) -> None:
         """Drop a schema's views from the view catalog, and the schema there if it is then empty."""
         stored = self._stored(schema)
-        existing = self._names_in(catalog, schema) if stored else frozenset()
+        existing = self._existing(catalog, schema, stored) if stored else frozenset()
         for identifier in stored:
             if identifier.lower() in existing:
                 self._adapter.query(f"drop view if exists {quoted(catalog, schema, identifier)}")
@@ -127,11 +127,12 @@ class Views:
                 return []
             raise
 
-    def _names_in(self, catalog: str, schema: str) -> frozenset[str]:
-        """The names of the views in a schema of the view catalog: in lower case, as Spark's catalog stores them."""
+    def _existing(self, catalog: str, schema: str, names: Iterable[str]) -> frozenset[str]:
+        """Which of these views the view catalog has: in lower case, as Spark's catalog stores names."""
+        pattern = string_literal("|".join(name.lower() for name in names))
         # RewritePaimonViewCommands takes over SHOW VIEWS of every catalog, and then fails for any that is not Paimon's.
         try:
-            rows = self._adapter.query(f"show table extended in {quoted(catalog, schema)} like '*'")
+            rows = self._adapter.query(f"show table extended in {quoted(catalog, schema)} like {pattern}")
         except DbtRuntimeError as exc:
             if metadata.is_not_found(exc):
                 return frozenset()

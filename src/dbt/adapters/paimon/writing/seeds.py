@@ -265,7 +265,7 @@ def _json_value(value: Any, column: SeedColumn, model: Mapping[str, Any]) -> Any
     if column.carried == "bigint":
         number = Decimal(value)
         # Huge exponents would take minutes to become an integer.
-        if not number.is_finite() or number.adjusted() >= _BIGINT_DIGITS or int(number) not in _BIGINT:
+        if not number.is_finite() or (number and number.adjusted() >= _BIGINT_DIGITS) or int(number) not in _BIGINT:
             raise DbtRuntimeError(
                 f"{_where(model)}: column {column.name}: {value} does not fit into bigint. "
                 f"Give the column a type: column_types: {{{column.name}: '{_type_for(number, 'decimal(38,0)')}'}}."

@@ -130,8 +130,9 @@ class MaterializedViews:
         found = {name: self._changed(model, source) for name, source in moved.items()}
         changed = frozenset(name for name, source in found.items() if source.changes)
         pins = Pins(pins.query, {**pins.sources, **found}, changed)
-        own = max(read.commits or (), key=lambda commit: commit.snapshot)
-        return incremental.planned(view, pins, full, _totals(read), own.rows)
+        # A view whose first refresh wrote no rows has no commit over Thrift and Connect.
+        own = max(read.commits or (), key=lambda commit: commit.snapshot, default=None)
+        return incremental.planned(view, pins, full, _totals(read), own.rows if own else 0)
 
     def limited(self, refresh: Refresh) -> Refresh:
         """Count the changed rows of a refresh that has a limit; above it, the refresh becomes full."""

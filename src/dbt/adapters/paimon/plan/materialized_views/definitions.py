@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
@@ -25,10 +26,12 @@ from dbt.adapters.paimon.tables.changeset import ExistingTable
 from dbt.adapters.paimon.unchanged import queries
 from dbt.adapters.paimon.writing import model_query
 
-# The beginnings of options that merge or drop rows; a view has exactly the rows of its query.
-_NOT_ALLOWED: Final = (
-    "merge-engine", "sequence.field", "rowkind.field", "fields.", "ignore-delete", "record-level.expire-time"
-)  # fmt: skip
+# Options that merge or drop rows; a view has exactly the rows of its query.
+_NOT_ALLOWED: Final = re.compile(
+    r"merge-engine|sequence\.field|rowkind\.field|fields\..*|(.*\.)?ignore-delete|record-level\.expire-time"
+    r"|partition\.expiration-time"
+)
+_HARMLESS: Final = ("false", "deduplicate")
 # Types that Paimon does not allow in a key, or whose equal values may have different bytes, as 0.0 and -0.0 have.
 _NO_KEY: Final = ("float", "double", "array", "map", "struct", "binary", "variant")
 # Nodes of Spark's analyzed plan for which a query is refused, even if the parser missed them.
@@ -97,6 +100,9 @@ class Definitions:
         table = self._full_name(name)
         stored = views.DIRECTORY.get(table.schema, table.identifier)
         if stored is not None and table.catalog in (self._adapter.view_catalog, credentials.database):
+            # A view runs with its own settings, wherever it is read.
+            if stored.settings != views.stored_settings(self._adapter.handle.changed_settings()):
+                raise NotIncremental(Reason.VIEW_SETTINGS, table.identifier)
             return stored.query
         relation = self._adapter.get_relation(table.catalog, table.schema, table.identifier)
         if table.catalog not in credentials.paimon_catalogs or relation is None:
@@ -210,9 +216,10 @@ def _never_null(query: Query) -> bool:
     return bool(groups) and all(groups <= {*branch.keys, *branch.constants} for branch in query.branches)
 
 
-def refuse_options(node: Node, options: Iterable[str]) -> None:
+def refuse_options(node: Node, options: Mapping[str, str]) -> None:
     """Raise CompilationError for table options with which the table would not hold the rows of the query."""
-    found = [name for name in options if name.startswith(_NOT_ALLOWED)]
+    given = ((name, value.lower()) for name, value in options.items() if _NOT_ALLOWED.fullmatch(name))
+    found = [name for name, value in given if value not in _HARMLESS]
     if found:
         raise CompilationError(
             f"model '{node['name']}': a materialized_view has exactly the rows of its query, but {', '.join(found)} "

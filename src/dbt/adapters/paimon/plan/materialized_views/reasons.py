@@ -23,6 +23,7 @@ class Reason(Enum):
     # The query.
     NOT_READABLE = "its SQL could not be parsed ({})"
     NOT_PAIMON = "{} is not a Paimon table"
+    VIEW_SETTINGS = "the view {} has other Spark settings"
     FUNCTION = "{}, so the same sources may return different rows"
     UNKNOWN_FUNCTION = "it is not known whether {}() always gives the same result"
     SUBQUERY = "a subquery in an expression"

@@ -341,7 +341,7 @@ def _nested_sql(marked: str, column: SourceColumn, text: str) -> str:
 
 
 def _is_infinite(value: str, tree: TypeTree) -> str:
-    """Whether a number is infinite, which only a number that is too large becomes."""
+    """Whether a number is infinite, because it was too large for its type."""
     return f"abs({value}) = double('Infinity')" if str(tree) in ("float", "double") else ""
 
 

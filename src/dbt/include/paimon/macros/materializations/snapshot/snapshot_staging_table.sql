@@ -8,7 +8,8 @@
     the hash of key and updated_at may belong to another version;
   - the timestamp strategy also compares dbt_updated_at, because a version's dbt_valid_from may be later;
   - with --empty and --sample, rows that are not read do not count as deleted;
-  - a key whose last version ends in the future has no current version, because dbt_valid_to_current has changed.
+  - the run fails if the last version of a key ends in the future: then dbt_valid_to_current, or the session time zone,
+    has changed, and the key would get a second current version.
 -#}
 {% macro paimon__snapshot_staging_table(strategy, source_sql, target_relation) -%}
 {%- set names = config.get('snapshot_table_column_names') or get_snapshot_table_column_names() -%}
