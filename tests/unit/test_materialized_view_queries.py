@@ -283,6 +283,7 @@ REFUSED: dict[Reason, tuple[str, ...]] = {
 }
 # Reasons that depend on the run, on Spark's plan or on the config.
 NOT_IN_THE_SQL = {
+    Reason.VIEW_SETTINGS,
     Reason.FIRST_RUN,
     Reason.FULL_REFRESH,
     Reason.LIMITED_RUN,
