@@ -247,7 +247,7 @@ class TestRefused(Shop):
         write_file(MODELS["days.sql"], project.project_root, "models", "days.sql")
         keyed = "models: [{name: added, config: {primary_key: days, bucket: 1}}]"
         write_file(keyed, project.project_root, "models", "keyed.yml")
-        assert "built with: model.test.added. Nothing was written" in done(env("promote", "pr-7"), 1)
+        assert "built with: model.test.added. They were not written" in done(env("promote", "pr-7"), 1)
         Path(project.project_root, "models", "keyed.yml").unlink()
         assert "cannot be part of a schema's name" in done(env("create", "pr/7", "--state", "production"), 1)
         assert "cannot be read as a manifest" in done(env("create", "pr-7", "--state", "elsewhere"), 1)
