@@ -110,7 +110,7 @@ CONTESTANTS: Final = (
     _paimon("upsert", incremental_strategy="upsert"),
     _paimon("upsert, fixed buckets", incremental_strategy="upsert", bucket=CORES),
     _paimon("upsert, dynamic buckets", incremental_strategy="upsert", bucket=-1),
-    _paimon("upsert, deletion vectors", incremental_strategy="upsert", deletion_vectors=True),
+    _paimon("upsert with deletion vectors", incremental_strategy="upsert", deletion_vectors=True),
     _paimon("merge", incremental_strategy="merge"),
     _paimon("partial_update", incremental_strategy="partial_update", merge_engine="partial-update"),
     _iceberg("copy-on-write", "copy-on-write"),

@@ -275,7 +275,7 @@ def _affected_tables(selected: Sequence[str], state: str | None, target: Mapping
     if selected or state is None:
         raise click.ClickException(
             "--affected selects what the changes since a state affect. Give it --state PATH and no other selection; "
-            "--exclude may stand beside --affected."
+            "--exclude is allowed, too."
         )
     from dbt_paimon.lineage import command
 
@@ -321,7 +321,7 @@ def build(affected: bool, state: str, full_refresh: bool, arguments: tuple[str, 
     if refused := sorted({"--select", "-s", "--selector", "--models", "-m"}.intersection(arguments)):
         raise click.ClickException(
             f"{refused[0]} and --affected both select nodes. Leave one out: `dbt-paimon build {refused[0]} …` builds a "
-            "selection. --exclude may stand beside --affected."
+            "selection. --exclude is allowed, too."
         )
     places = options(target)
     # Compile with these options only; `arguments` are for dbt's build.

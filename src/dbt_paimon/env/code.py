@@ -1,4 +1,4 @@
-"""The code of a project's nodes, which `env promote` compares with the code that `env create` built."""
+"""The code of a project's nodes. `env promote` compares it with the code that `env create` built."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Code:
-    """The code of all nodes of a project. Its methods load sqlglot, which other commands do without."""
+    """The code of all nodes of a project. Only its methods load sqlglot, because other commands do not need it."""
 
     project: Project
 
@@ -31,7 +31,7 @@ class Code:
         return [text for _, text in macros.code(self.project, unique_id.lower())]
 
     def fingerprint(self, unique_id: str) -> str:
-        """Identifies the node's Jinja, macros, config, contract, and the file of a seed."""
+        """A hash of the node's Jinja, macros, config and contract, and of the file of a seed."""
         from dbt_paimon.lineage import changes
 
         return changes.fingerprint(self.project, unique_id.lower())

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 from dbt_common.exceptions import DbtRuntimeError
@@ -25,11 +25,6 @@ from dbt_paimon.env.project import Project, parse, ran_all, with_adapter
 if TYPE_CHECKING:
     from dbt.adapters.paimon.impl import PaimonAdapter
     from dbt.adapters.paimon.relation import PaimonRelation
-
-
-_ABANDON: Final = (
-    "run `dbt build` in production, which builds all tables with the new code, and drop the environment: {drop}"
-)
 
 
 def promote(project: Project) -> None:
@@ -100,14 +95,14 @@ def _refuse_other_code(project: Project, found: Journal) -> None:
         or modified.place_of(nodes[node.unique_id]) != node.production
     ]
     if changed:
-        # A promotion that has begun cannot go back to a new environment.
-        remedy = _ABANDON if found.state is State.PROMOTING else "create the environment again: {create}"
-        create = f"dbt-paimon env create {found.name} --state PATH"
-        drop = f"dbt-paimon env drop {found.name} --force"
+        remedy = f"create the environment again: dbt-paimon env create {found.name} --state PATH"
+        # `env create` does not replace an environment whose promotion has begun.
+        if found.state is State.PROMOTING:
+            remedy = _abandoning(found)
         raise DbtRuntimeError(
             f"env promote {found.name}: in this checkout, these nodes differ from the code that the environment was "
             f"built with: {', '.join(changed)}. They were not written. Check out that code, or "
-            f"{remedy.format(create=create, drop=drop)}"
+            f"{remedy}"
         )
 
 
@@ -120,12 +115,18 @@ def _unpublished(adapter: PaimonAdapter, found: Journal) -> list[Node]:
     return [node for node in left if not journal.is_superseded(found, journal.commits_of(adapter, node))]
 
 
+def _abandoning(found: Journal) -> str:
+    """How to end a promotion that cannot be finished."""
+    return (
+        "run `dbt build` in production, which builds all tables with the new code, and drop the environment: "
+        f"dbt-paimon env drop {found.name} --force"
+    )
+
+
 def _changed_message(found: Journal, changed: Sequence[str]) -> str:
     listed = "".join(f"\n  {line}" for line in changed)
     if found.state is State.PROMOTING:
-        remedy = "Other tables of this promotion may be published already. To end it, " + _ABANDON.format(
-            drop=f"dbt-paimon env drop {found.name} --force"
-        )
+        remedy = f"Other tables of this promotion may be published already. To end it, {_abandoning(found)}"
     else:
         remedy = (
             f"Create the environment again from the current production: dbt-paimon env create {found.name} --state PATH"

@@ -148,7 +148,7 @@ def _difference(before: Project, after: Project, node_id: str) -> str:
 
 
 def fingerprint(project: Project, node_id: str) -> str:
-    """Identifies the code of a node: its Jinja, macros, config, contract, and the file of a seed."""
+    """A hash of a node's Jinja, macros, config and contract, and of the file of a seed."""
     node = project.nodes[node_id]
     # Rendered values may differ in each run, as in table_tag='run_' ~ run_started_at.
     written = node.get("unrendered_config") or node["config"]

@@ -46,7 +46,7 @@ class SourceTable:
 
     @classmethod
     def of(cls, catalog: str, schema: str, identifier: str, existing: ExistingTable) -> SourceTable:
-        """The table; raises DbtRuntimeError if it also has rows of a branch, whose changes no commit of it shows."""
+        """The table; raises DbtRuntimeError if it also has rows of a branch, because its commits do not show those."""
         for name, value in existing.options.items():
             if name.startswith("scan.fallback-"):
                 raise DbtRuntimeError(

@@ -46,9 +46,9 @@ class History:
 
     def __str__(self) -> str:
         lost = [f"{self.snapshots} table snapshot{'s' if self.snapshots != 1 else ''}"]
-        lost += [f"{len(self.tags)} tag{'s' if len(self.tags) != 1 else ''} ({', '.join(self.tags)})"] * bool(self.tags)
-        many = "es" if len(self.branches) != 1 else ""
-        lost += [f"{len(self.branches)} branch{many} ({', '.join(self.branches)})"] * bool(self.branches)
+        for one, many, names in (("tag", "tags", self.tags), ("branch", "branches", self.branches)):
+            if names:
+                lost.append(f"{len(names)} {one if len(names) == 1 else many} ({', '.join(names)})")
         return " and ".join(lost)
 
 

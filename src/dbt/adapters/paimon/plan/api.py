@@ -264,10 +264,8 @@ class Plans:
             before: whether to return old rows, too.
             output: the other fields of `Output`.
         """
-        keep, before = (
-            booleans.argument("paimon_changes", name, value) for name, value in (("keep", keep), ("before", before))
-        )
-        added = Output(before=before, **output)
+        keep = booleans.argument("paimon_changes", "keep", keep)
+        added = Output(before=booleans.argument("paimon_changes", "before", before), **output)
         start, end = between
         if start is not None or end is not None:
             return self.changes.between_sql(node, relation, start, end, added)

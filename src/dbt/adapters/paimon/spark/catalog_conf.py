@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from dbt_common.exceptions import DbtRuntimeError
 
@@ -19,14 +20,23 @@ GENERIC_CATALOG_CLASS = "org.apache.paimon.spark.SparkGenericCatalog"
 # With a cache, this session would keep the metadata of a table that another session drops. If the table is created
 # again, this session would read wrong rows, and from Paimon 1.4 an INSERT would corrupt the table.
 _CACHE_ENABLED = "cache-enabled"
-# Where a catalog is configured: the key of its options, and what its warehouse, metastore and uri are called.
-_PROFILE = ("catalog_options", {"warehouse": "warehouse", "metastore": "metastore", "uri": "uri"})
-_CATALOGS_YML = {"warehouse": "external_volume", "metastore": "catalog_type"}
-_Place = tuple[str, Mapping[str, str]]
 V2_WRITE = "spark.paimon.write.use-v2-write"
 # Compatibility.getExecutionMetrics reads the query's metrics after the commit, but Spark may store them later in
 # another thread, which causes a NoSuchElementException [ran, 1.4.2; the same code at 2.0.0].
 V2_WRITE_FAILS = "statements may fail after they have committed their rows, and a MERGE cannot use rand() or a sample"
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a catalog is configured: the key of its options, and what its warehouse, metastore and uri are called."""
+
+    file: str
+    options: str
+    keys: Mapping[str, str]
+
+
+_PROFILE = _Place("the profile", "catalog_options", {key: key for key in ("warehouse", "metastore", "uri")})
+_CATALOGS_YML_KEYS = {"warehouse": "external_volume", "metastore": "catalog_type"}
 
 
 def catalog_conf(credentials: PaimonCredentials, storages: Sequence[Storage], versions: Versions) -> dict[str, str]:
@@ -53,7 +63,8 @@ def catalog_conf(credentials: PaimonCredentials, storages: Sequence[Storage], ve
     for storage in integrations:
         added = _settings_of(storage, versions)
         catalog = storage.catalog
-        place = (f"catalogs.yml, catalog {catalog.name}: adapter_properties", _CATALOGS_YML)
+        listed_as = f"catalogs.yml, catalog {catalog.name}: adapter_properties"
+        place = _Place("catalogs.yml", listed_as, _CATALOGS_YML_KEYS)
         problems += _contradictions(catalog.name, catalog.options, place, settings, added)
         conf |= added
     if problems:
@@ -121,15 +132,14 @@ def _contradictions(
     """Problems with a catalog's options and `spark_config` that contradict its other keys or endanger tables."""
     prefix = f"spark.sql.catalog.{name}"
     cache = f"{prefix}.{_CACHE_ENABLED}"
-    options_key, keys = place
-    for key, written in keys.items():
+    for key, written in place.keys.items():
         if key in options:
             remedy = "is a key of the profile itself; write it there" if place is _PROFILE else f"is {written} instead"
-            yield f"{options_key}: {key} {remedy}"
+            yield f"{place.options}: {key} {remedy}"
     for key, value in settings.items():
         if (key == prefix or key.startswith(f"{prefix}.")) and key != cache:
             yield from _contradiction(key, value, key.removeprefix(prefix)[1:], options, place, conf)
-    caches = {"spark_config": settings.get(cache, "false"), options_key: options.get(_CACHE_ENABLED, "false")}
+    caches = {"spark_config": settings.get(cache, "false"), place.options: options.get(_CACHE_ENABLED, "false")}
     for where, enabled in caches.items():
         if enabled.lower() != "false":
             yield (
@@ -142,18 +152,17 @@ def _contradiction(
     key: str, value: str, short: str, options: Mapping[str, str], place: _Place, conf: Mapping[str, str]
 ) -> Iterator[str]:
     """Problems with a setting of a catalog in `spark_config` that differs from the profile or catalogs.yml."""
-    options_key, keys = place
-    owner = "the profile" if place is _PROFILE else "catalogs.yml"
     if not short and value != conf.get(key, CATALOG_CLASS):
         yield (
             f"spark_config: {key}={value} replaces Paimon's catalog ({conf.get(key, CATALOG_CLASS)}); "
             "give the other catalog another name"
         )
-    elif short in _PROFILE[1] and value != conf.get(key, "filesystem"):
-        yield f"spark_config: {key} contradicts {keys.get(short, short)} of {owner}; keep that of {owner}"
+    elif short in _PROFILE.keys and value != conf.get(key, "filesystem"):
+        named = place.keys.get(short, short)
+        yield f"spark_config: {key} contradicts {named} of {place.file}; keep that of {place.file}"
     elif short in options and value != conf[key]:
         shown = "a different value" if is_secret(key) else value
-        yield f"spark_config: {key} is {shown}, but {options_key} differs; keep one"
+        yield f"spark_config: {key} is {shown}, but {place.options} differs; keep one"
 
 
 def _unsupported(storage: Storage, versions: Versions) -> Iterator[str]:

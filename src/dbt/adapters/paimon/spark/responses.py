@@ -16,7 +16,7 @@ from dbt.adapters.paimon.spark.job_metrics import JobMetrics
 
 # The kind of a statement that builds a table under a staging name.
 STAGING: Final = "staging"
-# The code of a node that was skipped (`skip_unchanged`).
+# The response code of a skipped node (`skip_unchanged`).
 REUSED: Final = "REUSED"
 # Operations that rewrite or remove files.
 _REWRITES: Final = frozenset({"compact", "rescale", "expire_snapshots", "expire_partitions", "clear_table"})

@@ -32,7 +32,7 @@ logger = AdapterLogger("Paimon")
 _KIND: Final = "delete_rows"
 # Makes DELETE evaluate each row instead of dropping partitions.
 _BY_ROWS: Final = {"spark.paimon.delete.force-produce-changelog": "true"}
-# From Paimon 1.3, a DELETE that leaves no row is an OVERWRITE, as TRUNCATE is. Only TRUNCATE resets a read position.
+# From Paimon 1.3 on, a DELETE that leaves no row is an OVERWRITE, as TRUNCATE is. Only TRUNCATE resets a read position.
 _MARKED: Final = {COMMIT_USER_CONF: Kind.DELETE_MARK.value}
 _TEXTS: Final = ("string", "varchar", "char")
 _REMEDY: Final = (

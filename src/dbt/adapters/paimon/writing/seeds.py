@@ -292,7 +292,7 @@ def _inexact_doubles(table: agate.Table, columns: Sequence[SeedColumn], model: M
 
 
 def _type_for(number: Decimal, decimal: str) -> str:
-    """A type for a number that is too large or not exact: the decimal if it has room for the number."""
+    """The type to suggest for a column with this number: the decimal if the number fits into it, else string."""
     scale = int(decimal.rstrip(")").partition(",")[2])
     return decimal if number.is_finite() and number.adjusted() < _DECIMAL_DIGITS - scale else "string"
 

@@ -100,7 +100,7 @@ class Definitions:
         table = self._full_name(name)
         stored = views.DIRECTORY.get(table.schema, table.identifier)
         if stored is not None and table.catalog in (self._adapter.view_catalog, credentials.database):
-            # A view runs with its own settings, wherever it is read.
+            # Spark runs a view with the settings of the view, not with those of its reader.
             if stored.settings != views.stored_settings(self._adapter.handle.changed_settings()):
                 raise NotIncremental(Reason.VIEW_SETTINGS, table.identifier)
             return stored.query

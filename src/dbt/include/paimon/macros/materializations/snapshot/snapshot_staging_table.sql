@@ -127,12 +127,12 @@ lateral view explode(
 {%- if config.get('dbt_valid_to_current') %} or {{ valid_to }} = {{ paimon__current_valid_to(data_type) }}{% endif %}
 {%- endmacro %}
 
-{#- An error for a key that would get a second version beside one that is still current, as SQL of a type. -#}
+{#- SQL of a type that raises an error, for a key that would get a second current version. -#}
 {% macro paimon__refuse_open_end(valid_to, data_type) -%}
 {%- set message -%}
 snapshot {{ model.name }}: the last version of a key ends in the future, so dbt_valid_to_current or the session time zone has changed. Restore it, or write the new end into the current versions: update {{ this.schema }}.{{ this.identifier }} set {{ valid_to }} = <new> where {{ valid_to }} = <old>
 {%- endset -%}
-cast(raise_error('{{ message | trim }}') as {{ data_type }})
+cast(raise_error('{{ escape_single_quotes(message | trim) }}') as {{ data_type }})
 {%- endmacro %}
 
 {#- dbt_valid_to of a current version, in the type of the table's column. -#}
