@@ -38,7 +38,7 @@ class Server:
         self.saved: dict[str, SavedPosition] = {}
         self.adapter: Any = SimpleNamespace(
             handle=SimpleNamespace(embedded=lambda: None),
-            versions=SimpleNamespace(paimon="1.0.1"),
+            versions=SimpleNamespace(paimon="1.0.1", spark="3.5.7"),
             get_relation=lambda _, __, name: {"o": ORDERS, "v": OWN}.get(name),
             query=lambda sql: {"set": self.settings}[sql],
         )

@@ -193,7 +193,6 @@ REFUSED: dict[Reason, tuple[str, ...]] = {
         "with f as (select * from flights) select f.id, g.day from f left join f as g on g.id = f.id",
         "with f as (select * from flights) select 'a' as kind, id from f union all select 'b', id from f",
     ),
-    Reason.NO_KEY: ("select l.id, s.status from log l left join status s on s.id = l.id",),
     Reason.KEY_NOT_SELECTED: (
         "select carrier, day from flights",
         "select id + 1 as id from flights",
@@ -294,6 +293,7 @@ NOT_IN_THE_SQL = {
     Reason.POSITION_LOST,
     Reason.TOO_MANY,
     Reason.FEW_GROUPS,
+    Reason.NO_KEY,
     Reason.PLAN,
     Reason.KEY_TYPE,
     Reason.OTHER_KEY,

@@ -39,7 +39,8 @@ def test_string_literal(text, literal):
 def test_create_view_sql_with_comments():
     definition = ViewDefinition("s", "v", "select 1 as a, 2 as b", "it's", {"a": "one"}, ("a", "b"))
     assert create_view_sql("`c`.`s`.`v`", definition) == (
-        "create or replace view `c`.`s`.`v` (`a` comment 'one', `b`) comment 'it\\'s' as\nselect 1 as a, 2 as b"
+        "create or replace view `c`.`s`.`v` (`a` comment 'one', `b`) comment 'it\\'s' as\n"
+        "select `a`, `b` from (\nselect 1 as a, 2 as b\n)"
     )
 
 

@@ -85,6 +85,13 @@ TABLES: dict[str, tuple[str, str, tuple[str, ...], list[tuple[str, int, int]]]] 
         ),
         [("+U", 1, 12), ("+U", 2, 20), ("-D", 3, 30), ("+U", 4, 40)],
     ),
+    # The row of a delete is the one that the table had, not an older one that arrived late.
+    "sequenced_deleted": (
+        KEYED.format(more=", 'sequence.field' = 'v'"),
+        FIRST,
+        ("insert into {t} values (3, 5)", "delete from {t} where id = 3"),
+        [("-D", 3, 30)],
+    ),
     "first_row": (
         KEYED.format(more=", 'merge-engine' = 'first-row'"),
         FIRST,
@@ -157,6 +164,25 @@ TABLES: dict[str, tuple[str, str, tuple[str, ...], list[tuple[str, int, int]]]] 
             "insert overwrite {t} values (1, 10, null), (2, 20, map('a', 1))",
         ),
         [("+U", 2, 20), ("-D", 3, 30)],
+    ),
+    # The newest table snapshot does not have the new columns yet.
+    "altered_afterwards": (
+        "(id int, w int, v int) tblproperties ('primary-key' = 'id', 'bucket' = '1', 'sequence.field' = 'v')",
+        "insert into {t} values (1, 1, 10), (2, 2, 20)",
+        (
+            "insert into {t} values (1, 1, 12)",
+            "alter table {t} rename column w to x",
+            "alter table {t} add columns (y int)",
+        ),
+        [("+U", 1, 12)],
+    ),
+    # Rows with maps are compared as JSON.
+    "microseconds": (
+        "(id int, v int, t timestamp, m map<string, int>) tblproperties "
+        "('primary-key' = 'id', 'bucket' = '1', 'changelog-producer' = 'lookup')",
+        "insert into {t} values (1, 10, timestamp'2024-01-01 00:00:00.123', map('a', 1))",
+        ("insert into {t} values (1, 10, timestamp'2024-01-01 00:00:00.123456', map('a', 1))",),
+        [("+U", 1, 10)],
     ),
     # A renamed column keeps its values.
     "renamed": (

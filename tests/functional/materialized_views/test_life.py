@@ -114,11 +114,22 @@ class TestQueries(Life):
         assert self.found(rows, table) == self.expected(rows, table)
 
 
-# Table -> the ALTER of its columns.
+class TestWithoutTables(Life):
+    def test_another_query_without_tables(self, project: Any, rows: Any, table: str) -> None:
+        for numbers in ((1, 2), (2, 3, 4)):
+            query = f"select explode(array{numbers}) as number"
+            write_file(view(query), project.project_root, "models", "numbers.sql")
+            assert refresh_of(run_dbt(["run", "--select", "numbers"]), "numbers").startswith("full: ")
+            assert sorted(rows(f"select number from {table}.numbers")) == [(number,) for number in numbers]
+
+
+# Table -> the ALTERs of its columns.
 ALTERED = {
-    "added": "add column more string",
-    "renamed": "rename column amount to sum",
-    "dropped": "drop column amount",
+    "added": ("add column more string",),
+    "renamed": ("rename column amount to sum",),
+    "dropped": ("drop column amount",),
+    "added_again": ("drop column name_id", "add column name_id int"),
+    "swapped": ("rename column amount to x", "rename column name_id to amount", "rename column x to name_id"),
 }
 
 
@@ -144,8 +155,9 @@ class TestAlteredSources(Life):
             totals = f"select name_id, count(*) as n from {{{{ source('raw', '{name}') }}}} as f group by all"
             write_file(view(totals), project.project_root, "models", f"totals_{name}.sql")
         run_dbt(["run"])
-        for name, alter in ALTERED.items():
-            rows(f"alter table {table}.{name} {alter}")
+        for name, alters in ALTERED.items():
+            for alter in alters:
+                rows(f"alter table {table}.{name} {alter}")
             write_all(name, on_rebuild="drop_history")
         for gone in (None, 3, 4):
             if gone:
@@ -272,6 +284,16 @@ class TestConfigs(Life):
         rows(f"insert into {table}.facts values (1, 0, 301)")
         assert refresh_of(run_dbt(["run"])) == "full: primary_key is (id, amount), but the key of the query is (id)"
         assert self.found(rows, table) == self.expected(rows, table)
+
+    def test_a_group_null_in_a_key_fails(self, project: Any, rows: Any, table: str) -> None:
+        query = "select name_id, count(*) as n from {{ source('raw', 'facts') }} as f group by name_id"
+        write_file(view(query, primary_key="name_id"), project.project_root, "models", "star.sql")
+        run_dbt(["run", "--full-refresh"])
+        counted = sorted(rows(f"select name_id, n from {table}.star"))
+        rows(f"insert into {table}.facts values (20, null, 1), (21, 1, 1)")
+        (result,) = run_dbt(["run"], expect_pass=False)
+        assert "name_id" in result.message
+        assert sorted(rows(f"select name_id, n from {table}.star")) == counted
 
     def test_a_kept_table_merges_no_rows_of_the_query(self, project: Any, rows: Any, table: str) -> None:
         rows(f"create table {table}.parts (id int, part int) tblproperties ('primary-key' = 'id,part', 'bucket' = '1')")

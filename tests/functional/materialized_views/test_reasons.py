@@ -18,6 +18,8 @@ TABLES = {
     "vip": "(customer_id int) " + KEYED.format("customer_id"),
     "items": "(order_id int, price double) " + KEYED.format("order_id"),
     "clicks": "(customer_id int, page string)",
+    "pages": "(page string) " + KEYED.format("page"),
+    "visits": "(page string, attributes map<string, string>)",
     "sales": "(sale_id int, shop int, price int) " + KEYED.format("sale_id"),
 }
 FILL = (
@@ -28,9 +30,11 @@ FILL = (
     "insert into {vip} values (1), (2)",
     "insert into {items} values (1, 2.5), (2, 3.5)",
     "insert into {clicks} values (1, 'home'), (2, 'cart')",
+    "insert into {pages} values ('home'), ('about')",
+    "insert into {visits} values ('home', map('a', 'b')), ('cart', map())",
     "insert into {sales} select cast(id as int), cast(id % 9 as int), 2 from range(100000)",
 )
-# Changes of all sources but rates.
+# Changes of all sources but rates and pages.
 CHANGE = (
     """insert into {orders} values (1, 3, 7.00, date'2026-02-01', '{{}}', 'z'), (901, 4, 8.00, date'2026-02-02', '{{}}', 'z')""",
     "delete from {orders} where order_id in (5, 6)",
@@ -38,6 +42,7 @@ CHANGE = (
     "insert into {vip} values (3)",
     "insert into {items} values (3, 3.5)",
     "insert into {clicks} values (3, 'about')",
+    "insert overwrite {visits} values ('home', map('a', 'c')), ('home', map())",
     "insert into {sales} select cast(id * 9 as int), if(id = 0, 5, 0), if(id = 0, 3, 2) from range(4000)",
 )
 STAR = "from {orders} as o left join {customers} as c on c.customer_id = o.customer_id"
@@ -54,6 +59,11 @@ MODELS: dict[str, tuple[str, str, str]] = {
     "by_country_keyed": (
         f"select coalesce(c.country, 'unknown') as country, count(*) as orders {STAR} "
         "group by coalesce(c.country, 'unknown')",
+        "primary_key='country'",
+        "incremental, ",
+    ),
+    "by_known_country": (
+        f"select c.country, count(*) as orders {STAR} group by c.country having c.country is not null",
         "primary_key='country'",
         "incremental, ",
     ),
@@ -197,6 +207,16 @@ MODELS: dict[str, tuple[str, str, str]] = {
         "",
         "full: the driving table {schema}.clicks has no primary key",
     ),
+    "of_a_log_remedy": (
+        "select k.customer_id, k.page, p.page as known from {clicks} as k left join {pages} as p on p.page = k.page",
+        "",
+        "incremental, 1 rows added",
+    ),
+    "of_an_overwritten_log": (
+        "select page, count(*) as n from {visits} group by page",
+        "",
+        "full: the changes of {schema}.visits are lost",
+    ),
     "without_its_key": (
         "select customer_id, amount from {orders}",
         "",
@@ -258,6 +278,7 @@ MODELS: dict[str, tuple[str, str, str]] = {
         "",
         "full: an aggregate without GROUP BY",
     ),
+    "mean": ("select distinct mean(amount) as mean from {orders}", "", "full: an aggregate without GROUP BY"),
     "rollup": (
         "select customer_id, ordered_on, count(*) as n from {orders} group by customer_id, ordered_on with rollup",
         "",

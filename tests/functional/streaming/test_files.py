@@ -61,6 +61,10 @@ select id, text, last, regexp_extract(_file, '[^/]+$', 0) as file from {{ stream
 COLUMNS = """{{ config(materialized='streaming') }}
 select id, name from {{ stream(source('landing', 'columns')) }}
 """
+# The filters do not hide a message that is not a row.
+FILTERED = """{{ config(materialized='streaming') }}
+select id from (select * from {{ stream(source('landing', 'messages')) }} where id is not null) where amount > 1
+"""
 ANY = """{{{{ config(materialized='streaming') }}}} select id from {{{{ stream(source('landing', '{}')) }}}}"""
 
 
@@ -84,6 +88,7 @@ class TestFiles:
             "sources.yml": SOURCES,
             "messages.sql": MESSAGES,
             "lines.sql": LINES,
+            "filtered.sql": FILTERED,
             "columns.sql": COLUMNS,
             "quoted.sql": QUOTED,
             "folders.sql": ANY.format("folders"),
@@ -104,7 +109,10 @@ class TestFiles:
         )
         put(lines, "a.csv", "id,value,day\n1,1.5,2024-01-31\n2,,\n3,0.05,2024-01-31\n4,1\n")
         put(landing / "columns", "a.parquet", parquet([(1, "é"), (2, None)]))
-        run_dbt(["run", "--select", "messages", "lines", "columns"])
+        run_dbt(["run", "--select", "messages", "filtered", "lines", "columns"])
+        dead = rows("select decode(value, 'UTF-8') from {schema}.filtered__dead_letters order by 1")
+        assert dead == [('{"id":"4"',), ('{"id":3,"amount":0.001}',)]
+        assert rows("select id from {schema}.filtered") == [(1,)]
         put(messages, "b.json", '{"id":5}\n{"ID":6}\n')
         put(lines, "b.csv", "id,value,day\n1,2.5,2024-02-01\n2,x,2024-02-30\n")
         put(landing / "columns", "b.parquet", parquet([(3, "c")]))

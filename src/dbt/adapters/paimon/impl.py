@@ -518,6 +518,25 @@ class PaimonAdapter(SparkAdapter):
             raise DbtRuntimeError(metadata.no_last_change(source))
         return next(iter(responses), None), found[source]
 
+    def calculate_freshness_from_metadata_batch(
+        self, sources: list[BaseRelation], macro_resolver: MacroResolverProtocol | None = None
+    ) -> tuple[list[AdapterResponse | None], dict[BaseRelation, FreshnessResponse]]:
+        """Override: dbt finds a batch's sources by schema and name, so those of two catalogs need two batches."""
+        batches: list[dict[tuple[str, str], BaseRelation]] = []
+        for source in sources:
+            key = ((source.schema or "").lower(), (source.identifier or "").lower())
+            batch = next((each for each in batches if key not in each), None)
+            if batch is None:
+                batches.append(batch := {})
+            batch[key] = source
+        responses: list[AdapterResponse | None] = []
+        found: dict[BaseRelation, FreshnessResponse] = {}
+        for batch in batches:
+            answers, times = super().calculate_freshness_from_metadata_batch(list(batch.values()), macro_resolver)
+            responses += answers
+            found |= times
+        return responses, found
+
     # -- constraints and types ----------------------------------------------------------------------------------------
 
     @classmethod

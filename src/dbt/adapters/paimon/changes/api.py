@@ -86,7 +86,7 @@ class Changes:
             name = relation.render()
             source = reading.sources.get(name)
             if source is None:
-                source = self._source(relation, keep)
+                source = self._source(what, relation, keep)
                 if not full_refresh:
                     source = self._from_position(what, source, reading, on_expired, model)
                 reading.sources[name] = source
@@ -110,8 +110,10 @@ class Changes:
         refuse_other_tables(what, found or relation, self._adapter.credentials.paimon_catalogs)
         if found is None:
             return ""
-        source = between(self._source(relation, keep=False), start, end, what)
-        self._refuse_other_columns(what, source)
+        whole = self._source(what, relation, keep=False)
+        source = between(whole, start, end, what)
+        if source.end != whole.end:
+            self._refuse_other_columns(what, source)
         source = replace(source, table=without_row_kind(source.table, output, what))
         if _is_limited(relation):
             return reads.inserts_sql(source.table, str(relation), source.end.snapshot, output)
@@ -187,13 +189,22 @@ class Changes:
             raise DbtRuntimeError("\n".join(f"{what}: {problem}" for problem in problems))
         refuse_other_tables(what, relation, self._adapter.credentials.paimon_catalogs)
 
-    def _source(self, relation: PaimonRelation, keep: bool) -> Source:
+    def _source(self, what: str, relation: PaimonRelation, keep: bool) -> Source:
         """The source for reading all rows of a table."""
         plain = relation.replace(limit=None, event_time_filter=None)
-        table = SourceTable.of(*relation.parts, self._tables.existing(plain))
-        commits = self._commits(plain)
-        named = tuple(tags.tags(self._adapter.query, plain))
-        return Source(plain, table, commits, named, positions.latest(commits), None, keep)
+        existing, commits = self._tables.existing(plain), self._commits(plain)
+        table, named = SourceTable.of(*relation.parts, existing), tuple(tags.tags(self._adapter.query, plain))
+        end, schema = positions.latest(commits), existing.schema_id
+        return self._with_newest_names(what, Source(plain, table, commits, named, end, None, keep, schema=schema))
+
+    def _with_newest_names(self, what: str, source: Source) -> Source:
+        """The source with its columns' names in the newest table snapshot, if the table was altered after it."""
+        if not source.is_altered:
+            return source
+        names = self._old_names(what, source, source.end.snapshot)
+        if names == {name.lower(): name for name, _ in source.table.columns}:
+            return source
+        return replace(source, table=replace(source.table, newest_names=names))
 
     def _commits(self, relation: PaimonRelation) -> tuple[Commit, ...]:
         """The commits of a table, the oldest first."""
@@ -208,8 +219,7 @@ class Changes:
             reading.commits = self._commits(reading.own)
             reading.saved = self._saved_positions(reading.kept)
         commits, saved = reading.commits, reading.saved
-        found = (positions.find(key, commits, saved.get(key), reading.own) for key in source.keys)
-        from_position = replace(source, start=next((start for start in found if start is not None), None))
+        from_position = replace(source, start=source.position_in(commits, saved, reading.own))
         problem = from_position.lost
         if not problem:
             return from_position
@@ -246,7 +256,7 @@ class Changes:
         if mode is not ChangeReadMode.COMPARE:
             return reads.changes_sql(mode, table, start, end, output, self._adapter.versions)
         version: int | str = start if source.start_is_there else source.start_tag
-        return reads.compare_sql(what, table, version, self._old_names(source, version), end, output)
+        return reads.compare_sql(what, table, version, self._old_names(what, source, version), end, output)
 
     def _read_mode(self, source: Source, output: Output) -> ChangeReadMode:
         assert source.start is not None
@@ -259,7 +269,7 @@ class Changes:
             return ChangeReadMode.COMPARE
         return reads.checked_mode(mode, source.table, start, source.end.snapshot, source.gained, query, versions)
 
-    def _old_names(self, source: Source, version: int | str) -> dict[str, str]:
+    def _old_names(self, what: str, source: Source, version: int | str) -> dict[str, str]:
         """Each column's name in lower case -> its name at a table snapshot or a tag."""
         query, table = self._adapter.query, source.relation
         known = schemas.newest_first(query, table)
@@ -267,7 +277,7 @@ class Changes:
             then = tags.tags(query, table)[version].schema
         else:
             then = next(commit.schema or 0 for commit in source.commits if commit.snapshot == version)
-        return schemas.then_called(known, then, known[0].id)
+        return reads.old_names(what, known, then, known[0].id)
 
     def may_add(self, model: Node) -> bool:
         """Whether the query may be compiled to add rows: false after lost changes, which require a rebuild."""
@@ -331,10 +341,13 @@ class Changes:
     def check_positions(self, model: Node) -> None:
         """Check, if the table has no lock, that no other run has moved the positions since this run was planned."""
         reading = self._readings.get(model["unique_id"])
-        if reading is None or not reading.starts or self._builds.lock_place(reading.own) is not None:
+        if reading is None or self._builds.lock_place(reading.own) is not None:
             return
-        own, kept = self._commits(reading.own), self._saved_positions(reading.kept)
-        if any(positions.find(key, own, kept.get(key)) != start for key, start in reading.starts.items()):
+        sources = [source for source in reading.sources.values() if source.start is not None]
+        if not sources:
+            return
+        own, saved = self._commits(reading.own), self._saved_positions(reading.kept)
+        if any(source.position_in(own, saved, reading.own) != source.start for source in sources):
             raise DbtRuntimeError(
                 f"model '{model['name']}': another run has read the same changes in the meantime. Nothing was "
                 "written; run it again."
@@ -371,6 +384,7 @@ class Changes:
             commits, table = self._commits(relation), SourceTable.of(*relation.parts, existing)
             end, schema = positions.latest(commits), existing.schema_id
             source = Source(relation, table, commits, (), end, None, salt=salt, schema=schema)
+            source = self._with_newest_names(f"materialized view '{model['name']}'", source)
             saved = reading.saved.get(source.key)
             start = marked.get(source.key) or (saved.position if saved is not None else None)
             reading.sources[relation.render()] = replace(source, start=start)

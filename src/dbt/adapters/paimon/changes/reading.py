@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.changes.positions import NOTHING_READ, Position, SavedPosition, fingerprint, lost
+from dbt.adapters.paimon.changes.positions import NOTHING_READ, Position, SavedPosition, find, fingerprint, lost
 from dbt.adapters.paimon.changes.reads import Output, SourceTable
 from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.relation import PaimonRelation
@@ -61,6 +61,11 @@ class Source:
         """The keys under which a position may be stored; for a branch, including its table's key."""
         table, is_branch, _ = self.table.name.partition("$branch_")
         return (self.key, fingerprint(f"{table}`")) if is_branch else (self.key,)
+
+    def position_in(self, own: Sequence[Commit], saved: Mapping[str, SavedPosition], table: object) -> Position | None:
+        """How far the source was read, by the commits and the saved positions of the model's `table` (see `find`)."""
+        found = (find(key, own, saved.get(key), table) for key in self.keys)
+        return next((position for position in found if position is not None), None)
 
     @property
     def start_tag(self) -> str:
@@ -120,11 +125,6 @@ class Reading:
         """The newest commit of the model's own table that changed rows."""
         writes = [commit for commit in self.commits or () if not commit.is_upkeep]
         return max(writes, key=lambda commit: commit.snapshot, default=None)
-
-    @property
-    def starts(self) -> dict[str, Position]:
-        """The start of each range, by key; without sources that are read as a whole."""
-        return {source.key: source.start for source in self.sources.values() if source.start is not None}
 
     def moved(self, own: Position) -> dict[str, SavedPosition]:
         """The new rows of the positions table, with the newest snapshot of the model's own table."""

@@ -15,10 +15,21 @@ from enum import Enum
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
+from dbt.adapters.paimon.metadata import schemas
+from dbt.adapters.paimon.metadata.schemas import Schema
 from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.metadata.table_name import Query
+from dbt.adapters.paimon.spec.config_values import column_list
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.tables.changeset import ExistingTable
+
+
+class UncomparableError(DbtRuntimeError):
+    """Two states of a table cannot be compared; `why` says why, without the remedy."""
+
+    def __init__(self, what: str, why: str) -> None:
+        super().__init__(f"{what}: {why}. Run the model once with --full-refresh.")
+        self.why = why
 
 
 class ChangeReadMode(str, Enum):
@@ -43,6 +54,8 @@ class SourceTable:
     primary_key: tuple[str, ...] = ()
     partition_by: tuple[str, ...] = ()
     options: Mapping[str, str] = field(default_factory=dict)
+    # The names of columns in the newest table snapshot (see `compare_sql`); None if they are those of the table.
+    newest_names: Mapping[str, str] | None = None
 
     @classmethod
     def of(cls, catalog: str, schema: str, identifier: str, existing: ExistingTable) -> SourceTable:
@@ -60,6 +73,11 @@ class SourceTable:
     def name(self) -> str:
         """The quoted name."""
         return quoted(self.catalog, self.schema, self.identifier)
+
+    def at(self, snapshot: int) -> str:
+        """The text after FROM that reads the newest table snapshot with the table's columns."""
+        version = f"{self.name} version as of {snapshot}"
+        return version if self.newest_names is None else f"(select {_called(self, self.newest_names)} from {version})"
 
     def option(self, name: str, default: str = "") -> str:
         """The value of a table option, in lower case."""
@@ -153,8 +171,8 @@ def _files_show_changed_keys(table: SourceTable) -> bool:
 
 def whole_sql(table: SourceTable, snapshot: int, output: Output) -> str:
     """All rows of a table at a table snapshot, as inserts; no rows for table snapshot 0."""
-    version = f"version as of {snapshot}" if snapshot else "where false"
-    return inserts_sql(table, f"{table.name} {version}", snapshot, output)
+    source = table.at(snapshot) if snapshot else f"{table.name} where false"
+    return inserts_sql(table, source, snapshot, output)
 
 
 def inserts_sql(table: SourceTable, source: str, snapshot: int, output: Output) -> str:
@@ -208,15 +226,32 @@ def _keys_sql(table: SourceTable, start: int, end: int, output: Output, versions
         f"""select {columns},
   if(__now.__dbt_there, '+U', '-D') as {quoted(output.row_kind)}{_snapshot(output, end)}
 from (
-  select {", ".join(keys)}, first({row}) as __dbt_row
+  select {", ".join(keys)}, coalesce({_last_deleted(table, row)}, first({row})) as __dbt_row
   from {source} group by {", ".join(keys)}
 ) as __keys
 left join (
   select __now.*, true as __dbt_there
-  from (select {", ".join(names)} from {table.name} version as of {end}) as __now
+  from (select {", ".join(names)} from {table.at(end)}) as __now
   left semi join {source} as __keys on {same}
 ) as __now on {same}"""
     )
+
+
+def _last_deleted(table: SourceTable, row: str) -> str:
+    """An aggregate: the row of a key's last delete, or NULL. By sequence field, because late rows were rejected."""
+    sequence = [quoted(name) for name in column_list(table.options.get("sequence.field"))]
+    if not sequence:
+        return f"first({row}) filter (where rowkind = '-D')"
+    last = "min_by" if table.option("sequence.field.sort-order") == "descending" else "max_by"
+    return f"{last}({row}, struct({', '.join(sequence)})) filter (where rowkind = '-D')"
+
+
+def old_names(what: str, known: Sequence[Schema], then: int, now: int) -> dict[str, str]:
+    """See `schemas.then_called`; raises UncomparableError if the fields of a struct have changed."""
+    if changed := schemas.changed_structs(known, then, now):
+        why = f"the fields of {', '.join(changed)} have changed, so older rows cannot be compared with the current ones"
+        raise UncomparableError(what, why)
+    return schemas.then_called(known, then, now)
 
 
 def compare_sql(
@@ -229,21 +264,18 @@ def compare_sql(
         output: if `before` is set, a changed row is returned twice, as `-U` and `+U`.
 
     Raises:
-        DbtRuntimeError: the table has maps but no primary key; `what` is the reader.
+        UncomparableError: the table has maps but no primary key; `what` is the reader.
     """
     if not table.primary_key and _has_maps(table):
-        raise DbtRuntimeError(
-            f"{what}: the table's files were rewritten since then (INSERT OVERWRITE, UPDATE, DELETE), and rows "
-            "with maps cannot be compared without a primary key. Run the model once with --full-refresh."
+        raise UncomparableError(
+            what,
+            "the table's files were rewritten since then (INSERT OVERWRITE, UPDATE, DELETE), and rows with maps cannot "
+            "be compared without a primary key",
         )
     new = ", ".join(quoted(name) for name, _ in table.columns)
-    old = ", ".join(
-        f"cast({quoted(then) if (then := old_names.get(name.lower())) else 'null'} as {kind}) as {quoted(name)}"
-        for name, kind in table.columns
-    )
     version = string_literal(start) if isinstance(start, str) else start
-    now = f"select {new} from {table.name} version as of {end}"
-    then = f"select {old} from {table.name} version as of {version}"
+    now = f"select {new} from {table.at(end)}"
+    then = f"select {_called(table, old_names)} from {table.name} version as of {version}"
     if table.primary_key:
         return _subquery(_compare_by_key(table, then, now, end, output))
     inserted = f"select *, '+I' as {quoted(output.row_kind)}{_snapshot(output, end)}"
@@ -251,12 +283,20 @@ def compare_sql(
     return _subquery(f"{inserted} from ({now} except all {then})\nunion all\n{deleted} from ({then} except all {now})")
 
 
+def _called(table: SourceTable, names: Mapping[str, str]) -> str:
+    """The select list of the table's columns from columns with these names (see `compare_sql`)."""
+    return ", ".join(
+        f"cast({quoted(then) if (then := names.get(name.lower())) else 'null'} as {kind}) as {quoted(name)}"
+        for name, kind in table.columns
+    )
+
+
 def _compare_by_key(table: SourceTable, then: str, now: str, end: int, output: Output) -> str:
     keys = ", ".join(quoted(name) for name in table.primary_key)
     same_key = " and ".join(f"__new.{quoted(k)} = __old.{quoted(k)}" for k in table.primary_key)
     new, old = "__new.__dbt_row", "__old.__dbt_row"
     # Spark cannot compare maps, so rows with maps are compared as JSON.
-    equal = f"to_json({new}) <=> to_json({old})" if _has_maps(table) else f"{new} <=> {old}"
+    equal = f"{_json(new)} <=> {_json(old)}" if _has_maps(table) else f"{new} <=> {old}"
     both = f"struct('+U' as kind, {new} as row)"
     if output.before:
         both = f"struct('-U' as kind, {old} as row), {both}"
@@ -272,6 +312,13 @@ from (
   full join (select {keys}, struct(*) as __dbt_row from ({then})) as __old on {same_key}
   where not ({equal})
 )"""
+
+
+def _json(row: str) -> str:
+    """A row as JSON. By default, `to_json` writes only milliseconds."""
+    moment = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
+    formats = f"'timestampFormat', {string_literal(f'{moment}XXX')}, 'timestampNTZFormat', {string_literal(moment)}"
+    return f"to_json({row}, map({formats}))"
 
 
 def _has_maps(table: SourceTable) -> bool:

@@ -122,6 +122,17 @@ def older_types(schemas: Sequence[Schema]) -> dict[int, dict[str, str]]:
     return found
 
 
+def changed_structs(schemas: Sequence[Schema], then: int, now: int) -> list[str]:
+    """The columns that are or contain a struct, and have another type in the schema `then` than in `now` (ids)."""
+    types = {schema.id: {field.id: field.spark_type for field in schema.fields} for schema in schemas}
+    names = {field.id: field.name for schema in schemas if schema.id == now for field in schema.fields}
+    return [
+        name
+        for key, name in names.items()
+        if (old := types[then].get(key)) is not None and "struct<" in old and old != types[now][key]
+    ]
+
+
 def then_called(schemas: Sequence[Schema], then: int, now: int) -> dict[str, str]:
     """Column name in the schema `now`, in lower case -> its name in the schema `then`, if it existed in both.
 

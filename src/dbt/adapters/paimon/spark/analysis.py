@@ -34,6 +34,7 @@ _VOLATILE: Final = re.compile(
     r'|(?<=CTERelationDef","num-children":1,"child":0,)"id":\d+'
 )
 _LAMBDAS: Final = re.compile(r'(NamedLambdaVariable","num-children":0,"name":"\w+?)_\d+(?=")')
+_AGGREGATE: Final = "org.apache.spark.sql.catalyst.plans.logical.Aggregate"
 _NONDETERMINISTIC: Final = "org.apache.spark.sql.catalyst.expressions.Nondeterministic"
 # Cache of `_is_nondeterministic` by class, the same for every session of the process.
 _IS_NONDETERMINISTIC: dict[str, bool] = {}
@@ -51,6 +52,7 @@ class Analyzed:
         text: the plan as a string, identical for the same query over the same views in any process.
         columns: name and Spark type of each column.
         classes: full class names of the plan's nodes and expressions.
+        aggregates: the number of Aggregate nodes; DISTINCT is another node.
         nondeterministic: the classes that Spark declares nondeterministic.
         reads_clock: whether Spark would insert the current time, or a date such as 'today'.
         tables: version of each Paimon table that the query reads.
@@ -62,6 +64,7 @@ class Analyzed:
     text: str
     columns: tuple[tuple[str, str], ...]
     classes: frozenset[str]
+    aggregates: int = 0
     nondeterministic: frozenset[str] = frozenset()
     reads_clock: bool = False
     tables: Mapping[TableName, table_versions.TableVersion] = field(default_factory=dict)
@@ -80,7 +83,8 @@ def by_plan(frame: DataFrame) -> Analyzed:
         reader.add(part)
     texts = [str(part.toJSON()) for part in plans]
     as_json = texts[0]
-    classes = frozenset(_CLASS.findall(as_json))
+    found = _CLASS.findall(as_json)
+    classes = frozenset(found)
     # Classes of a catalog's functions, without those that implement Spark's own functions and types.
     foreign = {name for name in _STATIC.findall(as_json) if not name.startswith("org.apache.spark.sql.catalyst.")}
     trees = (_with_numbered_ids(str(part.treeString()), _IDS_IN_TREE) for part in plans)
@@ -89,6 +93,7 @@ def by_plan(frame: DataFrame) -> Analyzed:
         "\n".join((*trees, stable_json, *reader.texts)),
         tuple((field.name, type_text(field.dataType)) for field in frame.schema.fields),
         classes | foreign,
+        found.count(_AGGREGATE),
         frozenset(name for name in classes if _is_nondeterministic(jvm, name)),
         any(_reads_clock(jvm, part) for part in plans),
         reader.tables,

@@ -36,6 +36,9 @@ APPLY_CHANGES: Final = "apply_changes"
 # Strategies that merge a row into the row with the same key.
 UPSERTING: Final = (UPSERT, PARTIAL_UPDATE, MERGE)
 
+# Strategies that write a query's rows by one INSERT.
+ONE_INSERT: Final = (APPEND, UPSERT, PARTIAL_UPDATE)
+
 # RowLevelOp.MergeInto.supportedMergeEngine, unchanged from 0.9.0 to 2.0.0; '' means no primary key.
 _MERGEABLE: Final = frozenset({"", "deduplicate", "partial-update"})
 

@@ -14,16 +14,19 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from threading import RLock
 from typing import Final
 
 from dbt.adapters.contracts.relation import RelationType
+from dbt.adapters.events.logging import AdapterLogger
 
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.state.kinds import Kind, NewerStateError
 from dbt.adapters.paimon.state.tables import refuse_newer_table
+
+logger = AdapterLogger("Paimon")
 
 REGISTRY_TABLE = "_dbt_views"
 PROPERTY_PREFIX = "dbt.view."
@@ -195,11 +198,14 @@ class ViewDirectory:
                 continue
             self._create_mentioned(definition.query, run, settings, above | {key})
             # Do not suppress an error when the block ends, or the user's statement would run with the view's settings.
-            with ExitStack() as block, suppress(Exception):
-                block.enter_context(settings(definition.settings))
-                run(f"create database if not exists {quoted(self._view_catalog, key[0])}")
-                run(create_view_sql(quoted(self._view_catalog, *key), definition))
-                self._created[key] = definition
+            with ExitStack() as block:
+                try:
+                    block.enter_context(settings(definition.settings))
+                    run(f"create database if not exists {quoted(self._view_catalog, key[0])}")
+                    run(create_view_sql(quoted(self._view_catalog, *key), definition))
+                    self._created[key] = definition
+                except Exception as exc:  # noqa: BLE001 - from Spark, py4j, gRPC or Thrift
+                    logger.debug(f"The view {'.'.join(key)} cannot be created in this session: {exc}")
 
     def _list(self, schema: str, run: Run) -> None:
         self._listed.add(schema)
@@ -219,11 +225,13 @@ class ViewDirectory:
 
 def create_view_sql(name: str, definition: ViewDefinition) -> str:
     """The `CREATE OR REPLACE VIEW` statement for a definition; `name` is already rendered."""
-    columns = ""
+    columns, query = "", definition.query
     if definition.column_comments and definition.columns:
         columns = f" ({', '.join(_commented(column, definition) for column in definition.columns)})"
+        # Spark matches the list by position, but the columns of `select *` may have another order now.
+        query = f"select {', '.join(map(quoted, definition.columns))} from (\n{query}\n)"
     comment = f" comment {string_literal(definition.comment)}" if definition.comment else ""
-    return f"create or replace view {name}{columns}{comment} as\n{definition.query}"
+    return f"create or replace view {name}{columns}{comment} as\n{query}"
 
 
 def _commented(column: str, definition: ViewDefinition) -> str:

@@ -238,7 +238,9 @@ class Streams:
     def query(self, source: ModelQuery, spec: TableSpec, strategy: str, model: Node) -> ModelQuery:
         """The query for a batch's rows, or for its change rows (`apply_changes`); refuses a join of two streams."""
         frame = self._session.sql(f"select * from {source}")
-        query.refuse_joins_of_streams(frame._jdf.queryExecution().analyzed(), model["name"])
+        plan = frame._jdf.queryExecution().analyzed()
+        query.refuse_joins_of_streams(plan, model["name"])
+        self._stream(model).reads_once = strategy in strategies.ONE_INSERT and query.reads_every_row(plan)
         sql = self._rows.change_rows_sql(source, spec, model) if strategy == APPLY_CHANGES else None
         return source if sql is None else replace(source, text=f"(\n{sql}\n)")
 
@@ -287,7 +289,7 @@ class Streams:
         checkpoint = self._checkpoint(target, settings, self._stream(model).id)
         may_repeat = strategies.may_repeat(strategy, spec)
         alone = partial(self._alone, target, list(leases.of_this_thread()))
-        sink = batches.Sink(target, write, conf, may_repeat, dead, alone)
+        sink = batches.Sink(target, write, self._stream(model).reads_once, conf, may_repeat, dead, alone)
         try:
             return self._run(model, checkpoint, sink, settings, drains)
         except Exception:

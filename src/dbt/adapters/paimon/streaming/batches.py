@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.metadata import snapshots
 from dbt.adapters.paimon.sql.text import quoted, statements, string_literal
 from dbt.adapters.paimon.streaming import commits
+from dbt.adapters.paimon.streaming.formats.messages import PROBLEM, UNDECLARED
 from dbt.adapters.paimon.streaming.inputs import FAULT_COLUMNS, Input, raw_view
 from dbt.adapters.paimon.streaming.progress import Totals
 
@@ -25,7 +27,13 @@ if TYPE_CHECKING:
 # Columns of the frame that combines the raw rows of several inputs.
 _INPUT_INDEX: Final = "__dbt_input"
 _RAW_PREFIX: Final = "__dbt_raw_"
+# The text of the error with which Spark ends a statement at an unexpected message.
+_UNEXPECTED: Final = "__dbt_unexpected_message"
 _FAULT_COLUMNS: Final = ", ".join(quoted(name) for name, _ in FAULT_COLUMNS)
+
+
+class UnexpectedMessageError(Exception):
+    """A message cannot be written in one pass (see `BatchWriter.in_one_pass`); its batch is not written."""
 
 
 class NewColumnsError(DbtRuntimeError):
@@ -45,6 +53,7 @@ class Sink:
     Attributes:
         dead_letters: the table for messages that cannot be parsed; None if such a message ends the stream.
         write: the SQL script that writes a batch; it reads the views of the inputs.
+        reads_once: whether the script reads each row of the inputs exactly once.
         conf: Spark settings for the script.
         may_repeat: whether writing a batch twice has the same result as writing it once.
         alone: returns a context in which this process holds the table's lock.
@@ -52,6 +61,7 @@ class Sink:
 
     table: PaimonRelation
     write: str
+    reads_once: bool
     conf: Mapping[str, str]
     may_repeat: bool
     dead_letters: PaimonRelation | None
@@ -66,6 +76,8 @@ class BatchWriter:
         inputs: in the order of `raw_rows`.
         unfinished: the batch that an earlier run did not finish (see `Checkpoint.unfinished_batch`).
         refuses_new_columns: whether columns that are not described end the query (`NewColumnsError`).
+        in_one_pass: whether to write rows while they are parsed, which saves a cache and a query. A message that is not
+            a row, or has new columns, ends the query with UnexpectedMessageError. Then set it to False, and run again.
     """
 
     stream: str
@@ -74,6 +86,7 @@ class BatchWriter:
     checkpoint: str
     unfinished: tuple[int, float] | None
     refuses_new_columns: bool
+    in_one_pass: bool = True
     written: Totals = field(default_factory=Totals)
     failure: Exception | None = None
 
@@ -88,6 +101,31 @@ class BatchWriter:
         session = frame.sparkSession
         for index, each in enumerate(self.inputs):
             each.check_batch(session, self.checkpoint, index, batch)
+        if self.in_one_pass and self.sink.reads_once and PROBLEM in frame.columns:
+            self._write_in_one_pass(frame, batch)
+        else:
+            self._write_checked(frame, batch)
+        self.written.batches += 1
+
+    def _write_in_one_pass(self, frame: DataFrame, batch: int) -> None:
+        session = frame.sparkSession
+        # Not deterministic, so that Spark applies the model's own filters after it.
+        undeclared = f" or size({UNDECLARED}) > 0" if self.refuses_new_columns and UNDECLARED in frame.columns else ""
+        unexpected = f"{PROBLEM} is not null{undeclared}"
+        frame = frame.where(f"case when {unexpected} then raise_error('{_UNEXPECTED}') else rand(0) >= 0 end")
+        name_raw_rows(frame, self.inputs)
+        name_rows(session, self.inputs, batch)
+        try:
+            with self.sink.alone():
+                self._insert(session, batch)
+        except Exception as exc:
+            if _UNEXPECTED in messages.error_text(exc):
+                raise UnexpectedMessageError from exc
+            raise
+
+    def _write_checked(self, frame: DataFrame, batch: int) -> None:
+        """Write dead letters and rows; raises NewColumnsError, or DbtRuntimeError if a message must not be skipped."""
+        session = frame.sparkSession
         # Without persist, each query over the frame would read the sources again.
         read_twice = self.refuses_new_columns or len(self.inputs) > 1 or any(self._fault_queries())
         frame = frame.persist() if read_twice else frame
@@ -102,7 +140,6 @@ class BatchWriter:
         finally:
             if read_twice:
                 frame.unpersist()
-        self.written.batches += 1
 
     def _insert(self, session: SparkSession, batch: int) -> None:
         sink = self.sink

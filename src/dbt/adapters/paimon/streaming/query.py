@@ -13,7 +13,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.spark.launch import jvm_exit
 from dbt.adapters.paimon.sql.scala import elements
-from dbt.adapters.paimon.streaming.batches import BatchWriter
+from dbt.adapters.paimon.streaming.batches import BatchWriter, UnexpectedMessageError
 from dbt.adapters.paimon.streaming.checkpoints import Checkpoint
 from dbt.adapters.paimon.streaming.inputs import UnavailableError
 from dbt.adapters.paimon.streaming.long_running import STOP, Trigger
@@ -29,6 +29,8 @@ _CHECK_INTERVAL: Final = 1
 _GRACE_PERIOD: Final = 60
 # Nodes of an analyzed plan that combine rows of two inputs.
 _JOINS: Final = ("Join", "Except", "Intersect")
+# Nodes that read all rows of their input.
+_READING_ALL: Final = ("Project", "Filter", "SubqueryAlias", "View", "Aggregate", "Window", "Generate")
 
 
 def _raise_permanent(exc: Exception, is_restart: bool) -> None:
@@ -76,6 +78,9 @@ class Query:
                     writer.unfinished, writer.failure = self.checkpoint.unfinished_batch(), None
                 self._run(frame())
             except Exception as exc:  # noqa: PERF203 - a few attempts
+                if isinstance(exc, UnexpectedMessageError):
+                    writer.in_one_pass, failed = False, True
+                    continue
                 _raise_permanent(exc, failed)
                 if writer.written.batches > written:
                     pauses, written = list(trigger.pauses), writer.written.batches
@@ -150,6 +155,14 @@ class Query:
             f"{self.name}: stopped before it had read everything. The batches written so far are complete, and the "
             "next run continues from there."
         )
+
+
+def reads_every_row(plan: Any) -> bool:
+    """Whether a query reads each row of its only stream, and reads it once. `plan`: its analyzed plan."""
+    below = elements(plan.children())
+    if not below:
+        return bool(plan.isStreaming())
+    return len(below) == 1 and plan.nodeName() in _READING_ALL and reads_every_row(below[0])
 
 
 def refuse_joins_of_streams(plan: Any, model: str) -> None:

@@ -30,6 +30,8 @@ class Stream:
     begins: bool = False
     # Whether a batch model has built the table, which then does not have the stream's id yet.
     takes_over: bool = False
+    # Whether writing a batch reads each of its raw rows exactly once.
+    reads_once: bool = False
     totals: Totals = field(default_factory=Totals)
 
     def view(self, call: StreamCall) -> str:

@@ -29,8 +29,9 @@ class DocsCatalog:
         self._directory = directory
 
     def of_schemas(self, database: str | None, schemas: Iterable[str]) -> agate.Table:
-        """The rows of dbt's catalog for all relations in the given schemas."""
-        return self._rows(self._listed(database, schemas))
+        """The rows of dbt's catalog for all relations in the given schemas, whose names dbt has put in lower case."""
+        wanted, there = {*schemas}, self._adapter.list_schemas(database) if database else []
+        return self._rows(self._listed(database, [name for name in there if name.lower() in wanted]))
 
     def of_relations(self, database: str | None, relations: Iterable[PaimonRelation]) -> agate.Table:
         """The rows of dbt's catalog for those of the given relations that exist."""
@@ -46,9 +47,9 @@ class DocsCatalog:
         from dbt_common.clients.agate_helper import build_type_tester
 
         rows = docs.flat_rows(self.entries(relations))
-        # A schema named 2024 is not a number.
+        # A schema named 2024 is not a number, and a column named null has a name.
         texts = {name for row in rows for name in row if not name.endswith((":value", ":include", "_index"))}
-        return agate.Table.from_object(rows, column_types=build_type_tester(sorted(texts)))
+        return agate.Table.from_object(rows, column_types=build_type_tester(sorted(texts), ()))
 
     def entries(self, relations: Sequence[PaimonRelation]) -> list[CatalogTable]:
         """The entry of each relation; a relation that does not exist has no columns."""

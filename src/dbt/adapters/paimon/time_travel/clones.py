@@ -170,8 +170,12 @@ class Clones:
         catalog = self._adapter.credentials.catalog_of(original.database or "")
         kind = catalog.metastore if catalog is not None else self._adapter.versions.catalog_kind
         versions = replace(self._adapter.versions, catalog_kind=kind)
-        if not versions.supports(Capability.BRANCHES):
-            return versions.explain(Capability.BRANCHES)
+        # A clone by branch is a view. Only the target's own catalog can do without views of its own.
+        needed = [Capability.BRANCHES]
+        if original.database in self._adapter.credentials.integrations:
+            needed.append(Capability.VIEWS)
+        if missing := next(filter(None, map(versions.explain, needed)), ""):
+            return missing
         plan = self._specs.incremental(model)
         existing = self._tables.existing(original).as_spec()
         return unsuited(plan.spec, plan.strategy) or unsuited(existing, "") or None

@@ -35,8 +35,9 @@ class Views:
         """The definition of a model's view; raises DbtRuntimeError if its catalog cannot have views (catalogs.yml)."""
         catalog = self._adapter.credentials.integrations.get(relation.database or "")
         if catalog is not None:
+            label = f"model '{model['name']}'" if model else str(relation)
             replace(self._adapter.versions, catalog_kind=catalog.metastore).require(
-                Capability.VIEWS, f"model '{model['name']}': a view in the catalog {catalog.name}"
+                Capability.VIEWS, f"{label}: a view in the catalog {catalog.name}"
             )
         persist = model.get("config", {}).get("persist_docs") or {}
         columns = self._columns(query) if persist.get("columns") and model.get("columns") else ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -14,7 +14,7 @@ from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, Node, is_empty
 from dbt.adapters.paimon.changes.api import Changes
 from dbt.adapters.paimon.changes.positions import fingerprint, marked
 from dbt.adapters.paimon.changes.reading import Reading, Source
-from dbt.adapters.paimon.changes.reads import Output
+from dbt.adapters.paimon.changes.reads import Output, UncomparableError
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.metadata.commits import COMMIT_USER_CONF
 from dbt.adapters.paimon.metadata.table_name import TableName
@@ -109,7 +109,8 @@ class MaterializedViews:
         query = view.query
         relations = [self._relation(table.name) for table in query.tables]
         sources = {relation: self.existing(relation) for relation in relations}
-        read = self._changes.pin(model, run.target, kept, sources, self._salt(view, query), fresh=run.table is None)
+        salt = self._salt(view, query, {relation.render(): each.schema_id for relation, each in sources.items()})
+        read = self._changes.pin(model, run.target, kept, sources, salt, fresh=run.table is None)
         pins = Pins(query, {_name(source): _pinned(source) for source in read.sources.values()})
         full = Refresh(RefreshKind.FULL, sql=query.spliced(pins.now), pinned=pins.sources)
         try:
@@ -120,6 +121,9 @@ class MaterializedViews:
     def _incremental(self, model: Node, run: NodeRun, view: View, pins: Pins, read: Reading, full: Refresh) -> Refresh:
         """The incremental refresh; raises NotIncremental if it has to be full."""
         _refuse_run(run, view)
+        if not read.sources and view.refusal is not None:
+            # There is no position that depends on the query.
+            raise view.refusal
         _require_positions(read)
         moved = {_name(source): source for source in read.sources.values() if source.end != source.start}
         if not moved:
@@ -209,17 +213,22 @@ class MaterializedViews:
 
     # -- sources ----------------------------------------------------------------------------------------------------
 
-    def _salt(self, view: View, query: Query) -> str:
-        """A hash of what a view's positions depend on: its query, its sources' columns and the session's settings."""
+    def _salt(self, view: View, query: Query, schema_ids: Mapping[str, int | None]) -> str:
+        """A hash of what a view's positions depend on: its query, its sources' columns and the session's settings.
+
+        Two columns that have exchanged their names differ only in `schema_ids`.
+        """
         spark = self._adapter.handle.embedded()
         # The rows are `key, value`; servers other than Spark's may return one column `key=value`.
         conf = spark.settings() if spark else {str(row[0]): str(row[-1]) for row in self._adapter.query("set")}
         content = [
             _POSITIONS_VERSION,
             str(self._adapter.versions.paimon),
+            str(self._adapter.versions.spark),
             query.sql,
             list(view.key),
             [[str(each.name), dict(each.columns), list(each.primary_key)] for each in query.tables],
+            dict(schema_ids),
             nodes.settings(conf),
         ]
         return fingerprint(json.dumps(content, sort_keys=True))
@@ -233,7 +242,10 @@ class MaterializedViews:
     def _changed(self, model: Node, source: Source) -> PinnedSource:
         """Pin a source, and add the query for its changed rows."""
         what = f"model '{model['name']}': the changes of {_name(source).shown}"
-        sql, added = self._changes.changed_rows(what, source, Output(KIND))
+        try:
+            sql, added = self._changes.changed_rows(what, source, Output(KIND))
+        except UncomparableError as exc:
+            raise NotIncremental(Reason.POSITION_LOST, _name(source).shown, exc.why) from None
         return replace(_pinned(source), changes=sql, only_added=added, written=source.written)
 
 

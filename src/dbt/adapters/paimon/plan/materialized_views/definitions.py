@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Final
@@ -20,6 +21,7 @@ from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec.config_values import column_list
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import views
+from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.tables.api import Tables
 from dbt.adapters.paimon.tables.changeset import ExistingTable
@@ -108,8 +110,7 @@ class Definitions:
         if table.catalog not in credentials.paimon_catalogs or relation is None:
             return None
         if relation.is_view:
-            rows = self._adapter.query(f"describe table extended {relation.render()}")
-            return next((str(row[1]) for row in rows if str(row[0]) == "View Text"), None)
+            return _query_of_view(self._adapter.query(f"describe table extended {relation.render()}"))
         existing = self.existing(relation)
         columns = {column.name: column.data_type for column in existing.columns}
         return SourceColumns(table, columns, existing.primary_key)
@@ -139,12 +140,25 @@ class Definitions:
         planned = {_folded(name) for name in plan.tables}
         if query.refusal is None:
             _refuse_plan(query, plan.classes, planned)
+            # Spark may know an aggregate that sqlglot takes for a function of one row.
+            if plan.aggregates > parsing.group_bys(query.sql):
+                raise NotIncremental(Reason.NO_GROUP_BY)
         # Even the SQL of a refused query must name every table that it reads, because a full refresh pins them.
         if not planned <= {_folded(self._full_name(name)) for name in parsing.table_names(query.sql)}:
             raise NotIncremental(Reason.NOT_READABLE, _OTHER_TABLES)
         if not plan.reads_alike:
             raise NotIncremental(Reason.FUNCTION, "its result depends on the order of rows")
         return {name.lower(): kind.lower() for name, kind in plan.columns}
+
+
+def _query_of_view(described: Sequence[Sequence[object]]) -> str | None:
+    """The query of a view with the view's own column names, from the rows of DESCRIBE; None without a query."""
+    rows = [(str(row[0]), str(row[1])) for row in described]
+    text = next((value for name, value in rows if name == "View Text"), None)
+    columns = [name for name, _ in itertools.takewhile(lambda row: row[0] and not row[0].startswith("#"), rows)]
+    if text is None or not columns:
+        return text
+    return f"select * from (\n{text}\n) as `__dbt_view` ({', '.join(map(quoted, columns))})"
 
 
 def with_kept_table(node: Node, view: View, table: TableSpec) -> View:
@@ -179,8 +193,6 @@ def _refuse_plan(query: Query, classes: Iterable[str], tables: set[tuple[str, st
     parts = {name.removeprefix(_LOGICAL) for name in classes if name.startswith(_LOGICAL)}
     if found := parts & _PLANS:
         raise NotIncremental(Reason.PLAN, min(found))
-    if query.groups is None and "Aggregate" in parts:
-        raise NotIncremental(Reason.NO_GROUP_BY)
     if not {_folded(each.table.name) for each in query.reads} <= tables:
         raise NotIncremental(Reason.NOT_READABLE, _OTHER_TABLES)
 

@@ -119,9 +119,10 @@ def _require_appended(view: View, pins: Pins) -> None:
     """Refuse updates and deletes if the view's table has no key: its rows cannot be replaced."""
     if view.key or pins.query.groups is not None:
         return
-    for name in pins.changed:
-        if not pins.sources[name].only_added:
-            raise NotIncremental(Reason.NO_KEY, name.shown)
+    if not all(pins.sources[name].only_added for name in pins.changed):
+        drivers = (pins.query.reads[branch.driver].table for branch in pins.query.branches)
+        without_key = next(table for table in drivers if not table.primary_key)
+        raise NotIncremental(Reason.NO_KEY, without_key.name.shown)
 
 
 def _changed_rows(pins: Pins, branch: Branch) -> ChangedRows:

@@ -37,6 +37,8 @@ _VOLATILE: Final = frozenset(
 _AFTER_HAVING: Final = frozenset(
     "ORDER_BY SORT_BY CLUSTER_BY DISTRIBUTE_BY LIMIT UNION EXCEPT INTERSECT SEMICOLON".split()
 )
+# Paimon's columns of tables with row tracking.
+_HIDDEN: Final = frozenset(("_row_id", "_sequence_number"))
 # Names that Spark calls as functions without parentheses, and strings that it casts to the current time or day.
 _BARE: Final = frozenset(("localtimestamp", "user"))
 _CLOCK: Final = frozenset(("now", "today", "tomorrow", "yesterday"))
@@ -101,7 +103,7 @@ def _refuse_columns(tree: exp.Query) -> None:
     for column in tree.find_all(exp.Column):
         if (column.db.lower(), column.table.lower()) in named:
             raise NotIncremental(Reason.NOT_READABLE, f"{column.sql()}: give {column.table} an alias")
-        if column.name.lower().startswith("__paimon_"):
+        if column.name.lower().startswith("__paimon_") or column.name.lower() in _HIDDEN:
             raise NotIncremental(Reason.FUNCTION, f"it reads {column.name}")
 
 
@@ -256,6 +258,11 @@ def aggregates(node: exp.Expr) -> bool:
     """Whether an expression, or the SELECT list or ORDER BY of a query, calls an aggregate known to sqlglot."""
     items = [*node.expressions, node.args.get("order")] if isinstance(node, exp.Select) else [node]
     return any(item is not None and item.find(exp.AggFunc) is not None for item in items)
+
+
+def group_bys(sql: str) -> int:
+    """The number of SELECTs of a query that have a GROUP BY."""
+    return sum(select.args.get("group") is not None for select in parsed(sql).find_all(exp.Select))
 
 
 def unknown_function(node: exp.Select) -> str | None:

@@ -152,13 +152,10 @@ class _Analyzer:
 
     def _key(self, branches: tuple[Branch, ...]) -> tuple[str, ...]:
         """The key of a query without grouping; empty if rows can only be appended to its table."""
-        only_projects = not any(branch.joins for branch in branches)
         for branch in branches:
             source = self._reads[branch.driver].table
             if not source.primary_key:
-                if only_projects:
-                    return ()
-                raise NotIncremental(Reason.NO_KEY, source.name.shown)
+                return ()
             missing = [key for key in source.primary_key if key not in branch.keys.values()]
             if missing:
                 raise NotIncremental(Reason.KEY_NOT_SELECTED, missing[0], source.name.shown)

@@ -8,7 +8,9 @@ Source: https://debezium.io/documentation/reference/stable/connectors/postgresql
 
 from __future__ import annotations
 
+import hashlib
 import re
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
@@ -37,10 +39,18 @@ _TRUNCATION: Final = (
     f"`dbt run-operation delete_rows` where {POSITION} is less than "
 )
 # Debezium's placeholder for a value that the database did not send (`unavailable.value.placeholder`): as a string, as
-# base64 bytes, in an array and in a map.
+# base64 bytes, in a map, and in arrays of strings, of numbers or dates, and of UUIDs.
+# Source: io.debezium.connector.postgresql.UnchangedToastedPlaceholder.
 _UNSENT: Final = "__debezium_unavailable_value"
 _UNSENT_TEXTS: Final = literals(
-    (_UNSENT, "X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ==", f'["{_UNSENT}"]', f'{{"{_UNSENT}":"{_UNSENT}"}}')
+    (
+        _UNSENT,
+        "X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ==",
+        f'{{"{_UNSENT}":"{_UNSENT}"}}',
+        f'["{_UNSENT}"]',
+        f"[{','.join(str(byte) for byte in _UNSENT.encode())}]",
+        f'["{uuid.UUID(bytes=hashlib.md5(_UNSENT.encode(), usedforsecurity=False).digest(), version=3)}"]',
+    )
 )
 
 # Strict JSON: Spark's default accepts more.
@@ -157,7 +167,7 @@ class DebeziumMessages(ValueFormat):
 
     def new_columns_sql(self, raw: str) -> str:
         each = f"select explode({UNDECLARED}) as new from {raw}"
-        found = f"select new.name as name, collect_set(new.kind) as kinds\nfrom ({each})\ngroup by new.name"
+        found = f"select min(new.name) as name, collect_set(new.kind) as kinds\nfrom ({each})\ngroup by lower(new.name)"
         whole = "'tinyint', 'smallint', 'int', 'bigint'"
         return (
             "select name, case when size(kinds) = 1 then kinds[0] "

@@ -272,8 +272,9 @@ class PaimonTableInput(Input):
             has_deletes = bool(table.primary_key) and mode is not ChangeReadMode.NOTHING
             return reads.changes_sql(mode, table, start, end, self._output, self.versions), has_deletes
         assert first.schema is not None
-        old = schemas.then_called(schemas.newest_first(_query(session), self.source), first.schema, self.schema)
-        return reads.compare_sql(f"stream({self.call.label})", table, start, old, end, self._output), True
+        what, known = f"stream({self.call.label})", schemas.newest_first(_query(session), self.source)
+        old = reads.old_names(what, known, first.schema, self.schema)
+        return reads.compare_sql(what, table, start, old, end, self._output), True
 
     def _closed_windows(self, session: SparkSession, rows: str, table: SourceTable, read: Range, batch: int) -> str:
         """The rows of the windows that a batch closes; without a watermark, the batch's rows."""

@@ -1,10 +1,12 @@
 {#-
   The keys of changed rows or groups. Without `refresh.drops`, every changed source row that still exists has a new row
-  in the view. Then only the keys of deleted source rows are needed.
+  in the view. Then only the keys of deleted source rows are needed. A group NULL is left out: a table with a key cannot
+  have it, and HAVING may drop it.
 -#}
 {% macro paimon__changed_keys_sql(refresh) -%}
 {%- if refresh.groups_view -%}
 select * from {{ adapter.quote(refresh.groups_view) }}
+where {% for name in refresh.key %}{{ adapter.quote(name) }} is not null{{ ' and ' if not loop.last }}{% endfor %}
 {%- else -%}
 {%- for part in refresh.changed -%}
 select {% for name in refresh.key -%}
