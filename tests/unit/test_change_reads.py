@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Versions, parse_version
-from dbt.adapters.paimon.changes.reads import ChangeReadMode, SourceTable, read_mode
+from dbt.adapters.paimon.changes.reads import ChangeReadMode, SourceTable, UncomparableError, old_names, read_mode
+from dbt.adapters.paimon.metadata.schemas import Schema
 from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.tables.changeset import ExistingTable
 
@@ -95,3 +97,21 @@ def test_versions():
 
 def test_a_column_named_like_one_of_the_audit_log():
     assert read(replace(KEYED, columns=(("id", "int"), ("RowKind", "string"))), "APPEND") is ChangeReadMode.COMPARE
+
+
+def schema(number: int, **types: str | dict[str, object]) -> Schema:
+    fields = [{"id": each, "name": name, "type": kind} for each, (name, kind) in enumerate(types.items())]
+    return Schema.of_row([number, *map(json.dumps, (fields, [], ["id"], {})), ""])
+
+
+def test_a_struct_with_another_field_cannot_be_compared():
+    def struct(*names: str) -> dict[str, object]:
+        return {"type": "ROW", "fields": [{"id": 9, "name": name, "type": "INT"} for name in names]}
+
+    then, now = schema(0, id="INT", s=struct("a"), v="INT"), schema(1, id="INT", s=struct("a", "b"), w="BIGINT")
+    with pytest.raises(UncomparableError, match="the fields of s have changed"):
+        old_names("what", (now, then), 0, 1)
+    assert old_names("what", (schema(1, id="INT", w="BIGINT"), schema(0, id="INT", v="INT")), 0, 1) == {
+        "id": "id",
+        "w": "v",
+    }

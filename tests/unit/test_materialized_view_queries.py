@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dbt.adapters.paimon.metadata.table_name import TableName
-from dbt.adapters.paimon.plan.materialized_views import parsing, reading
+from dbt.adapters.paimon.plan.materialized_views import definitions, parsing, reading
 from dbt.adapters.paimon.plan.materialized_views.query import Query, SourceColumns
 from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental, Reason
 
@@ -558,3 +558,11 @@ def test_a_query_that_is_not_incremental_has_its_tables_in_the_text() -> None:
     assert query.spliced({0: "A", 1: "B"}) == (
         "select f.id from A f where f.carrier in (select c.carrier from B c) limit 3"
     )
+
+
+def test_the_query_of_a_view_has_the_names_of_the_view():
+    described = [("c", "int", None), ("a`b", "int", None), ("", "", ""), ("# Detailed Table Information", "", "")]
+    text = "select x, y from db.t"
+    found = definitions._query_of_view([*described, ("View Text", text, "")])
+    assert found == f"select * from (\n{text}\n) as `__dbt_view` (`c`, `a``b`)"
+    assert definitions._query_of_view(described) is None

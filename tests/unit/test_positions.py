@@ -15,7 +15,10 @@ from dbt.adapters.paimon.changes.positions import (
     mark,
     marked,
 )
+from dbt.adapters.paimon.changes.reading import Source
+from dbt.adapters.paimon.changes.reads import SourceTable
 from dbt.adapters.paimon.metadata.snapshots import Commit
+from dbt.adapters.paimon.relation import PaimonRelation
 
 KEY, OTHER = fingerprint("a"), fingerprint("b")
 AT_5, AT_7 = Position(5, fingerprint("five")), Position(7, fingerprint("seven"))
@@ -87,3 +90,15 @@ def test_other_users_have_no_position(user):
 )
 def test_find(own, saved, expected):
     assert find(KEY, own, saved) == expected
+
+
+def test_a_branch_continues_from_the_position_of_its_table():
+    def source(name: str) -> Source:
+        table = SourceTable("paimon", "db", name, ())
+        return Source(PaimonRelation.create("paimon", "db", name), table, (), (), AT_7, None)
+
+    saved = {source("orders").key: SavedPosition(AT_5, Position.at(commit(1)))}
+    branch = source("orders$branch_dbt_pr")
+    assert branch.key not in saved
+    assert branch.position_in([commit(1)], saved, "t") == AT_5
+    assert source("other").position_in([commit(1)], saved, "t") is None
