@@ -106,7 +106,7 @@ class TestNames:
 
     def test_sparks_own_catalog_on_two_metastores(self) -> None:
         catalog = load(catalog="spark_catalog", metastore="hive", uri="thrift://a:1, thrift://[::1]:2").spark_catalog
-        assert catalog.is_sessions
+        assert catalog.is_session_catalog
         assert catalog.thrift_addresses == (("a", 1), ("::1", 2))
 
     @pytest.mark.parametrize("schema", ["sys", "a.b", "a b", "../a", "", 3])

@@ -7,10 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from dbt.adapters.paimon.metadata.partitions import partition_values
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 
 # Types whose values in the column `partition` of `$files` can be converted to literals.
 _PLAIN_TYPES: Final = re.compile(r"(string|varchar\(\d+\)|char\(\d+\)|int|bigint|smallint|tinyint|date|boolean)")
+# The type, not a field of this name.
+_VARIANT: Final = re.compile(r"(?:^|[<,:])variant(?=[,>]|$)")
 _EXISTS: Final = "__dbt_there"
 
 
@@ -44,7 +47,7 @@ class Compared:
 
 def _is_incomparable(kind: str) -> bool:
     kind = kind.lower()
-    return "variant" in kind or "map<" in kind.removeprefix("map<")
+    return bool(_VARIANT.search(kind)) or "map<" in kind.removeprefix("map<")
 
 
 @dataclass(frozen=True)
@@ -171,20 +174,17 @@ def of_partitions(texts: Sequence[str], columns: Mapping[str, str]) -> str | Non
     """A condition on rows of some partitions; None if the partitions cannot be converted to literals.
 
     Args:
-        texts: partitions as in `$files`: `{2013-01-31, EWR}` or `[2013-01-31, EWR]`.
+        texts: partitions as in `$files` (see `partition_values`).
         columns: the partition columns and their types, in order.
     """
     if not all(_PLAIN_TYPES.fullmatch(kind.lower()) for kind in columns.values()):
         return None
     conditions = []
     for text in texts:
-        values = text[1:-1].split(", ")
-        if len(values) != len(columns) or "null" in values:
+        values = partition_values(text, list(columns), {name: kind.lower() for name, kind in columns.items()})
+        if values is None or "null" in values.values():
             return None
-        parts = [
-            f"{quoted(name)} = {_literal(value, kind.lower())}"
-            for value, (name, kind) in zip(values, columns.items(), strict=True)
-        ]
+        parts = [f"{quoted(name)} = {_literal(values[name], kind.lower())}" for name, kind in columns.items()]
         conditions.append("(" + " and ".join(parts) + ")")
     return "(" + " or ".join(conditions) + ")" if conditions else "false"
 

@@ -10,7 +10,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.maintenance.selection import TABLES
 from dbt.adapters.paimon.metadata.tags import History
-from dbt.adapters.paimon.plan.api import MATERIALIZED_VIEW, Destination
+from dbt.adapters.paimon.plan.api import MATERIALIZED_VIEW, WriteTarget
 from dbt.adapters.paimon.plan.decide import steps_of
 from dbt.adapters.paimon.plan.materialized_views.refresh import RefreshKind
 from dbt.adapters.paimon.plan.steps import Action
@@ -156,7 +156,7 @@ class Previewer:
             return self._refreshed(node, preview, spec, table, full_refresh)
         return preview
 
-    def _destination(self, node: Mapping[str, Any], strategy: str, full_refresh: bool) -> Destination:
+    def _destination(self, node: Mapping[str, Any], strategy: str, full_refresh: bool) -> WriteTarget:
         existing, plans = self._existing(node), self._adapter.plans
         try:
             clone = plans.clone_of(node, existing, strategy, full_refresh)
@@ -187,7 +187,7 @@ class Previewer:
         return self._adapter.get_relation(node["database"], node["schema"], node["alias"])
 
 
-def _descriptions(node: Mapping[str, Any], spec: TableSpec, to: Destination, strategy: str) -> tuple[str, ...]:
+def _descriptions(node: Mapping[str, Any], spec: TableSpec, to: WriteTarget, strategy: str) -> tuple[str, ...]:
     own = strategy if node["config"].get("materialized") == "incremental" else ""
     steps = steps_of(spec, adds=to.adds, strategy=own, branch=to.is_branch, override=False)
     return tuple(step.description for step in steps if step.description)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from typing import Final
 
 from dbt.adapters.paimon.options.table_options import parse_duration
@@ -25,6 +26,8 @@ LIMITS: Final[Mapping[str, Mapping[str, float | str]]] = {
 }
 # Paimon's default (CoreOptions.SNAPSHOT_NUM_RETAINED_MIN).
 LEAST_SNAPSHOTS: Final = 10
+# `older_than` is in the session's time zone, which the report does not know: at most so many seconds from UTC.
+_ZONES: Final = 14 * 3600
 _DAY: Final = 86_400
 
 
@@ -33,13 +36,15 @@ class Condition:
     """The input of the rules.
 
     Attributes:
-        has_policy: whether the model's config has `maintenance`.
+        has_policy: whether `maintain` compacts the table by the policy of its model.
         files, small_files: in all buckets; a bucket's only file does not count as small.
         most_small_files, sorted_runs, largest_bucket: the greatest value of any bucket; the last in bytes.
         skew: the greatest skew of any bucket in a partition with enough rows (see `LIMITS`).
         fixed_buckets: the fixed number of buckets, or 0.
         largest_partition: its size in bytes.
         oldest_snapshot: its age in seconds.
+        time_retained: the option `snapshot.time-retained` in seconds, or 0.
+        now: the time of the report, in seconds since 1970.
         least_snapshots: how many table snapshots are kept at any age.
         consumers: the consumers that prevent the oldest table snapshot from expiring.
     """
@@ -58,6 +63,8 @@ class Condition:
     largest_partition: int = 0
     snapshots: int = 0
     oldest_snapshot: float = 0
+    time_retained: float = 0
+    now: float = 0
     least_snapshots: int = LEAST_SNAPSHOTS
     consumers: tuple[str, ...] = ()
 
@@ -113,21 +120,24 @@ def _files(found: Condition) -> Iterator[Advice]:
 
 def _snapshots(found: Condition) -> Iterator[Advice]:
     most = int(_limit("snapshot_count", "max_snapshots"))
-    age = parse_duration(str(LIMITS["snapshot_age"]["max_age"])) / 10**9
+    age = max(parse_duration(str(LIMITS["snapshot_age"]["max_age"])) / 10**9, found.time_retained)
+    command = _operation("expire_snapshots", relation=found.name, retain_max=20)
     if found.snapshots > most:
         rule, reason = "snapshot_count", f"{found.snapshots:,} table snapshots (more than {most})."
     # The newest `least_snapshots` never expire.
-    elif found.oldest_snapshot > age and found.snapshots > found.least_snapshots:
+    elif found.oldest_snapshot > age + _ZONES and found.snapshots > found.least_snapshots:
         days = found.oldest_snapshot / _DAY
         rule = "snapshot_age"
         reason = f"The oldest table snapshot is {days:.0f} days old (more than {age / _DAY:.0f})."
+        then = datetime.fromtimestamp(found.now - age - _ZONES, timezone.utc).strftime("%Y-%m-%d %H:%M:%S")
+        command = _operation("expire_snapshots", relation=found.name, older_than=then)
     else:
         return
-    then = ""
+    remark = ""
     if found.consumers:
         names = ", ".join(found.consumers)
-        then = f"Consumers that keep the oldest table snapshot until they read on or are deleted: {names}."
-    yield Advice(rule, reason, _operation("expire_snapshots", relation=found.name, retain_max=20), then)
+        remark = f"Consumers that keep the oldest table snapshot until they read on or are deleted: {names}."
+    yield Advice(rule, reason, command, remark)
 
 
 def _buckets(found: Condition) -> Iterator[Advice]:

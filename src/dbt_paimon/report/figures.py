@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from dbt.adapters.paimon.metadata.facts import Facts
 from dbt.adapters.paimon.metadata.snapshots import COMPACT, Commit
+from dbt.adapters.paimon.options.table_options import parse_duration
 from dbt_paimon.report.advice import LEAST_SNAPSHOTS, LIMITS, Advice, Condition
 
 _USUAL_TRIGGER: Final = 5
@@ -333,7 +334,7 @@ def keeps(facts: Facts) -> Iterable[str]:
 
 
 def condition(facts: Facts, table: Mapping[str, Any], name: str, has_policy: bool, now: float) -> Condition:
-    """The input of the rules. `table`: the result of `figures`; `has_policy`: whether the config has `maintenance`."""
+    """The input of the rules. `table`: the result of `figures`; `has_policy`: whether `maintain` compacts the table."""
     buckets: Sequence[Bucket] = table["buckets"]
     rows, sizes = _by_partition(buckets, "rows"), _by_partition(buckets, "bytes")
     enough = float(LIMITS["bucket_skew"]["min_rows"])
@@ -353,9 +354,18 @@ def condition(facts: Facts, table: Mapping[str, Any], name: str, has_policy: boo
         largest_partition=max(sizes.values(), default=0),
         snapshots=len(facts.snapshots),
         oldest_snapshot=now - first.at if first else 0,
+        time_retained=_seconds(facts.schema.options.get("snapshot.time-retained", "")),
+        now=now,
         least_snapshots=int(facts.schema.options.get("snapshot.num-retained.min", LEAST_SNAPSHOTS)),
         consumers=tuple(sorted(each for each, number in facts.consumers.items() if first and number <= first.snapshot)),
     )
+
+
+def _seconds(duration: str) -> float:
+    try:
+        return parse_duration(duration) / 10**9
+    except ValueError:
+        return 0
 
 
 def _by_partition(buckets: Iterable[Bucket], figure: str) -> Counter[str]:

@@ -16,6 +16,8 @@ from dbt.adapters.paimon.connection_methods import PaimonConnectionMethod
 from dbt.adapters.paimon.errors.redaction import redact_text, redacted
 from dbt.adapters.paimon.metadata import facts
 from dbt.adapters.paimon.spec import advice as config_advice
+from dbt.adapters.paimon.spec.maintenance_policy import read_policy
+from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.sql.text import name_parts
 from dbt.adapters.paimon.streaming import checkpoints
 from dbt.adapters.paimon.streaming.sources.ranges import PlannedRanges
@@ -56,8 +58,9 @@ class TableReader:
             known, by = self._facts(relation)
             found = figures.figures(known)
             saved = tuple(self._incremental(node, relation, known))
-            policy = bool(node.get("config", {}).get("maintenance"))
-            condition = figures.condition(known, found, node["name"], policy, now)
+            policy = read_policy(node.get("config", {}).get("maintenance"), Problems(node["name"]))
+            compacts = policy is not None and policy.compact is not None
+            condition = figures.condition(known, found, node["name"], compacts, now)
             found |= {"layout": redacted("", found["layout"]), "statements": known.statements + bool(saved)}
             return replace(
                 table,

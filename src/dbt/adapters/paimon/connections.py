@@ -163,7 +163,7 @@ class PaimonConnectionManager(SparkConnectionManager):
                 done = spark.sort(sql)
         if not done:
             why = versions.explain(needed) or "Pass the table in the argument `table`."
-            warn(f"compact with an order: rows that another program appends meanwhile are lost. {why}")
+            warn(f"compact with order_strategy: rows that another program appends while it runs are lost. {why}")
         yield sorted_compaction.RESULT if done else sql
 
     def _complete_branches(self, connection: Connection, sql: str) -> None:

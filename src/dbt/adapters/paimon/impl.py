@@ -471,9 +471,6 @@ class PaimonAdapter(SparkAdapter):
             return found or []
         return list(self.execute_macro("paimon__described_columns", kwargs={"relation": relation}))
 
-    def check_schema_exists(self, database: str | None, schema: str) -> bool:
-        return schema in self.list_schemas(database)
-
     def _make_match_kwargs(self, database: str, schema: str, identifier: str) -> dict[str, str]:
         """Override: keeps the case of names, as Spark and Paimon do."""
         parts = (("database", database), ("schema", schema), ("identifier", identifier))

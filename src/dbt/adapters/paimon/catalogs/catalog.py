@@ -53,7 +53,7 @@ class SparkCatalog:
         return location_scheme(self.warehouse)
 
     @property
-    def is_sessions(self) -> bool:
+    def is_session_catalog(self) -> bool:
         """Whether it is `spark_catalog`, which may also have tables of other formats."""
         return self.name == SESSION_CATALOG
 

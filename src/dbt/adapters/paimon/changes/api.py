@@ -144,7 +144,7 @@ class Changes:
             )
 
     def _found(self, relation: PaimonRelation) -> tuple[PaimonRelation | None, PaimonRelation]:
-        """The existing table of a relation, if any, and the relation to read; for a clone, both are its branch."""
+        """The existing relation or None, and the relation to read. For a clone by branch, both are the branch."""
         found = self._adapter.get_relation(*relation.parts)
         branch = self._branch_of_view(found) if found is not None and found.is_view else None
         if branch is None:
@@ -318,7 +318,10 @@ class Changes:
         self._promotions[unique_id] = user
 
     def commit_conf(self, model: Node) -> dict[str, str]:
-        """The Spark setting that writes a model's positions, or its key, into its commits; empty if it has neither."""
+        """The Spark setting with a commit user that stores a model's positions, or its `skip_unchanged` key.
+
+        A promotion has a commit user of its own. Empty if there is nothing to store.
+        """
         if promotion := self._promotions.get(model["unique_id"]):
             return {COMMIT_USER_CONF: promotion}
         reading = self._readings.get(model["unique_id"])

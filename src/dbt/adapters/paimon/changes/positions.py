@@ -78,7 +78,7 @@ def marked(user: str) -> dict[str, Position]:
 
 
 def find(key: str, own: Sequence[Commit], saved: SavedPosition | None, table: object = "The table") -> Position | None:
-    """A model's position in a source, from a commit of the model or the saved one, whichever is later; None if unknown.
+    """How far a model has read a source: the later one of a mark in its commits and a saved position. None if unknown.
 
     Args:
         key: the fingerprint of the source.

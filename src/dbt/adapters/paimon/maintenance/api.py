@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import takewhile
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.events.logging import AdapterLogger
@@ -24,15 +24,22 @@ from dbt.adapters.paimon.spark import responses
 from dbt.adapters.paimon.spark.formatting import counted, size
 from dbt.adapters.paimon.spec import bucket_numbers
 from dbt.adapters.paimon.spec.api import Specs
-from dbt.adapters.paimon.spec.maintenance_policy import RETAIN_MIN, MaintenancePolicy, read_policy
+from dbt.adapters.paimon.spec.components.maintenance import expiry_problems
+from dbt.adapters.paimon.spec.maintenance_policy import RETAIN_MIN, ExpirePartitions, MaintenancePolicy, read_policy
 from dbt.adapters.paimon.spec.problems import Problems
-from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.spec.table import BRANCH_OPTIONS, TableSpec
 from dbt.adapters.paimon.sql import booleans, procedures
 from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.tables.api import Tables
 from dbt.adapters.paimon.writing.bucket_tasks import PARTITIONS
 from dbt.adapters.paimon.writing.statement_result import StatementResult
 from dbt.adapters.paimon.writing.table_writer import TableWriter
+
+# Arguments of expire_partitions, and the table options that are their defaults.
+_EXPIRY_OPTIONS: Final = {
+    "timestamp_pattern": "partition.timestamp-pattern",
+    "expire_strategy": "partition.expiration-strategy",
+}
 
 logger = AdapterLogger("Paimon")
 R = TypeVar("R")
@@ -247,6 +254,10 @@ class Maintenance:
         versions = self._adapter.versions
         if name == "compact":
             self.check_compaction(relation, arguments)
+        if name == "delete_branch":
+            self._refuse_read_branch(relation, str(arguments.get("branch")))
+        if name == "expire_partitions":
+            self._check_expiry(relation, arguments)
         nested = Capability.REMOVE_ORPHAN_FILES_OF_NESTED_PARTITIONS
         # Without this capability, the procedure usually deadlocks.
         if (
@@ -272,6 +283,30 @@ class Maintenance:
             return arguments
         least = self._tables.existing(relation).options.get("snapshot.num-retained.min", RETAIN_MIN)
         return {**arguments, "retain_min": min(int(most), int(least))}
+
+    def _refuse_read_branch(self, relation: PaimonRelation, branch: str) -> None:
+        """Refuse to delete a branch that the table reads: without it, Paimon before 1.1 cannot open the table."""
+        options = self._tables.existing(relation).options
+        if option := next((name for name in BRANCH_OPTIONS if options.get(name) == branch), None):
+            raise DbtRuntimeError(
+                f"delete_branch on {relation}: the table reads this branch ({option}). Remove that option from the "
+                "model's tblproperties, and run the model first."
+            )
+
+    def _check_expiry(self, relation: PaimonRelation, arguments: Mapping[str, Any]) -> None:
+        """Refuse to expire partitions if Paimon would expire nothing."""
+        existing = self._tables.existing(relation)
+        own = {key: arguments.get(key) or existing.options.get(option, "") for key, option in _EXPIRY_OPTIONS.items()}
+        expire = ExpirePartitions(
+            timestamp_pattern=own["timestamp_pattern"], expire_strategy=own["expire_strategy"] or "values-time"
+        )
+        types = {column.name: column.data_type.lower() for column in existing.columns}
+        keyed = {name: types[name] for name in existing.partition_by}
+        problems = [reason for _, reason in expiry_problems(expire, keyed, existing.partition_by)]
+        if not keyed:
+            problems = ["the table has no partitions"]
+        if problems:
+            raise DbtRuntimeError(f"expire_partitions on {relation}: {problems[0]}.")
 
     def check_compaction(self, relation: PaimonRelation, arguments: Mapping[str, Any]) -> None:
         """Refuse a compaction that the table does not support, before Paimon fails halfway through."""

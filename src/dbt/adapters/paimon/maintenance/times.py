@@ -16,7 +16,7 @@ from dbt.adapters.paimon.sql.timestamps import session_moment
 
 
 def reads_the_jvms_clock(procedure: str, versions: Versions) -> bool:
-    """Whether a procedure's `older_than` is a string, which Paimon reads on the JVM's clock, instead of a TIMESTAMP."""
+    """Whether a procedure takes `older_than` as a string, not a TIMESTAMP. Paimon reads it on the JVM's clock."""
     return procedure != "expire_snapshots" or versions.supports(Capability.EXPIRE_SNAPSHOTS_OLDER_THAN_TEXT)
 
 

@@ -221,7 +221,9 @@ class Operations:
         tables = self._confirmed("drop_table", relation, asked, confirm)
         for each in tables:
             builds.hold(each)
-            self._adapter.drop_relation(each)
+            # Without the table, the next listing would rename its old version back.
+            for relation_to_drop in (*builds.leftovers(each), each):
+                self._adapter.drop_relation(relation_to_drop)
             builds.release()
         logger.info(f"drop_table on {tables[0]}: done")
 

@@ -34,6 +34,7 @@ from dbt.adapters.paimon.sql import booleans
 from dbt.adapters.paimon.streaming.api import Streams
 from dbt.adapters.paimon.tables.api import Tables
 from dbt.adapters.paimon.tables.changeset import ExistingTable, as_dbt_columns
+from dbt.adapters.paimon.tables.column_changes import ColumnChanges
 from dbt.adapters.paimon.time_travel.api import History
 from dbt.adapters.paimon.time_travel.audits import Audits
 from dbt.adapters.paimon.time_travel.clones import Clone, Clones
@@ -54,8 +55,11 @@ MATERIALIZED_VIEW: Final = "materialized_view"
 
 
 @dataclass(frozen=True)
-class Destination:
-    """What a run writes to: an existing table, a branch of it, or (None) a new table; and whether it only adds rows."""
+class WriteTarget:
+    """The relation that a run writes to: an existing table, a branch of it, or None for a new table.
+
+    `adds`: whether the run only adds rows.
+    """
 
     table: PaimonRelation | None
     adds: bool = False
@@ -97,8 +101,9 @@ class Plans:
         incremental = node["config"]["materialized"] == "incremental"
         strategy_macro = self.strategy_macro(context, strategy) if incremental else None
         rows = self.rows.load_seed(node) if node["resource_type"] == "seed" else None
-        # dbt prepares the batches of a model concurrently, so a batch locks an existing table only while it writes.
-        existing = self.builds.existing(target, hold=strategy != MICROBATCH)
+        # dbt prepares the batches of a model concurrently, so a batch locks an existing table only while it writes. The
+        # first batch of a full refresh may build a new table, which needs the lock until it has replaced the old one.
+        existing = self.builds.existing(target, hold=strategy != MICROBATCH or full_refresh)
         _refuse_views(node, existing)
         clone = self.clone_of(node, existing, strategy, full_refresh)
         spec, pending = self._configured(node, target, existing, spec, full_refresh)
@@ -160,14 +165,14 @@ class Plans:
 
     def destination(
         self, node: Node, existing: PaimonRelation | None, clone: Clone | None, full_refresh: bool
-    ) -> Destination:
+    ) -> WriteTarget:
         """What the run of a compiled node writes to; raises DbtRuntimeError as `Changes.must_rebuild`."""
         lost = self.changes.must_rebuild(node)
         if (branch := _branch_of(node, clone, lost)) is not None:
-            return Destination(branch, adds=True, is_branch=True)
+            return WriteTarget(branch, adds=True, is_branch=True)
         if existing is None or not existing.is_table:
-            return Destination(None)
-        return Destination(existing, adds=not lost and adds(node, full_refresh))
+            return WriteTarget(None)
+        return WriteTarget(existing, adds=not lost and adds(node, full_refresh))
 
     def _plan_for(
         self,
@@ -180,11 +185,15 @@ class Plans:
         strategy: str = "",
     ) -> Plan:
         """The plan for an existing table, before the node runs; `columns` are its query's, or None if not known yet."""
-        tables = self.tables
-        changes = None
-        if columns is not None:
-            changes = tables.column_changes(tables.wanted_columns(columns, node, spec), current, node)
-        return decide(node, spec, current, changes, tables.changes, adds=adds, strategy=strategy)
+        changes = self._column_changes(node, spec, current, columns)
+        return decide(node, spec, current, changes, self.tables.changes, adds=adds, strategy=strategy)
+
+    def _column_changes(
+        self, node: Node, spec: TableSpec, current: ExistingTable, columns: Sequence[PaimonColumn] | None
+    ) -> ColumnChanges | None:
+        if columns is None:
+            return None
+        return self.tables.column_changes(self.tables.wanted_columns(columns, node, spec), current, node)
 
     def preview(
         self,
@@ -197,11 +206,9 @@ class Plans:
         strategy: str = "",
     ) -> Plan:
         """The plan for `dbt-paimon plan`; raises CompilationError if the query's types do not fit the table's."""
-        columns = None if query is None else query.columns
-        plan = self._plan_for(node, spec, current, columns, adds=adds, strategy=strategy)
-        if query is not None and adds:
-            wanted = self.tables.wanted_columns(query.columns, node, spec)
-            changes = self.tables.column_changes(wanted, current, node)
+        changes = self._column_changes(node, spec, current, None if query is None else query.columns)
+        plan = decide(node, spec, current, changes, self.tables.changes, adds=adds, strategy=strategy)
+        if query is not None and changes is not None and adds:
             stored = changes.columns_during_increment(current.columns, on_schema_change(node["config"]))
             self.rows.checked(query, stored, node, spec)
         return plan

@@ -67,7 +67,7 @@ def applied_columns(
     if node["resource_type"] == "snapshot":
         return columns.for_snapshot()
     allowed = on_schema_change(node["config"])
-    refuse_schema_change(node["name"], allowed, strategy, spec.merge_engine, columns)
+    refuse_schema_change(node["name"], allowed, strategy, spec, columns)
     return columns.for_increment(allowed)
 
 

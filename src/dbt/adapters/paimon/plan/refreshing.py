@@ -58,7 +58,7 @@ class Refreshing(Writing):
 
     refresh: Refresh = field(kw_only=True)
 
-    def keep_positions(self) -> None:
+    def after_write(self) -> None:
         """Describe the refresh, drop its staged views, and store its source positions."""
         writer, views = self.writer, self.writer.plans.materialized_views
         refresh, names = self.refresh, self.refresh.views

@@ -162,7 +162,7 @@ class StagedBuild(WriteMode):
 
     @property
     def _is_kept(self) -> bool:
-        """Whether a later run must keep the staged table: during a rename its files may be the only complete copy."""
+        """Whether the next run must keep this staged table: after a kill in the rename, it may be the only copy."""
         by_copying = self.writer.plans.builds.renames_by_copying(self.target)
         return self.replaced is not None or self.spec.wap or by_copying
 

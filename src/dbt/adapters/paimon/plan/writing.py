@@ -82,13 +82,13 @@ class Writing:
             view_of_branch(self.writer, run.target, run.branch, "view_of_branch")
         elif self._write_mode().replaces_all_rows:
             set_late_options(self.writer, run.target, run.spec)
-        self.keep_positions()
+        self.after_write()
         for query in (*self.staged, self.source):
             self.writer("paimon__drop_staged", query)
         if run.branch is None and run.existing is not None and run.existing.is_view:
             self.writer.plans.adapter.drop_relation(run.existing)
 
-    def keep_positions(self) -> None:
+    def after_write(self) -> None:
         """Store the table snapshots up to which the node has read its sources' changes."""
         self.writer.plans.changes.keep(self.writer.node, positions_of(self.run.target))
 

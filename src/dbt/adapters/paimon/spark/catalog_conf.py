@@ -78,8 +78,8 @@ def _settings_of(storage: Storage, versions: Versions) -> dict[str, str]:
     """The settings of one catalog; its own options override the defaults."""
     catalog = storage.catalog
     prefix = f"spark.sql.catalog.{catalog.name}"
-    conf = {prefix: GENERIC_CATALOG_CLASS if catalog.is_sessions else CATALOG_CLASS}
-    if catalog.is_sessions:
+    conf = {prefix: GENERIC_CATALOG_CLASS if catalog.is_session_catalog else CATALOG_CLASS}
+    if catalog.is_session_catalog:
         conf |= _session_catalog_conf(catalog)
     if storage.warehouse is not None:
         conf[f"{prefix}.warehouse"] = storage.warehouse

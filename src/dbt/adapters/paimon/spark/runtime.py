@@ -61,7 +61,7 @@ class Runtime:
     def view_catalog(self) -> str:
         """The catalog that stores views: the profile's `view_catalog`, Paimon's catalog if possible, or Spark's own."""
         credentials = self.credentials
-        stores_views = credentials.spark_catalog.is_sessions or self.versions.supports(Capability.VIEWS)
+        stores_views = credentials.spark_catalog.is_session_catalog or self.versions.supports(Capability.VIEWS)
         return credentials.view_catalog or (credentials.database if stores_views else "spark_catalog")
 
     @cached_property

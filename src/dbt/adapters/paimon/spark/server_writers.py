@@ -67,10 +67,13 @@ class ServerWriters:
     def notes(self) -> list[Note]:
         return self._thread_notes.notes
 
-    def move(self) -> None:
-        """Change this thread's notes to its new session, after the old one was lost and its statements have ended."""
-        for note in self.notes:
-            note.move()
+    def move(self) -> bool:
+        """Change this thread's notes to its new session, after the old one was lost and its statements have ended.
+
+        Returns False if another run has taken over a table in the meantime.
+        """
+        moved = [note.move() for note in self.notes]
+        return all(moved)
 
 
 class _ThreadNotes(local):
@@ -98,6 +101,8 @@ class Note:
         self._began = time.monotonic()
         self._over = Event()
         self._renewal: Thread | None = None
+        # Whether another client has taken over the table.
+        self._is_taken = False
         # Whether statements of a dead writer had to be ended.
         self.others_wrote = False
 
@@ -138,19 +143,24 @@ class Note:
             self._renewal.join(_LAST_RENEWAL_TIMEOUT)
         _HOLDINGS.discard(self._own_record.holding)
         self._notes.remove(self)
-        if self._used is None or self._used.is_lost:
+        if self._is_taken or self._used is None or self._used.is_lost:
             # The statement may still be running: the next writer ends it.
             return
         with suppress(Exception):
             if time.monotonic() - self._began < _DEAD_AFTER or self._is_own(self._read()):
                 self._rows(f"drop view if exists {self._name}")
 
-    def move(self) -> None:
+    def move(self) -> bool:
         self._used = self._handle()
         now = self._used.client_record()
-        if self._own_record is not None and now is not None:
-            self._own_record = replace(now, holding=self._own_record.holding)
-            self._write(self._own_record)
+        if self._own_record is None or now is None:
+            return True
+        if not self._is_own(self._read()):
+            self._is_taken = True
+            return False
+        self._own_record = replace(now, holding=self._own_record.holding)
+        self._write(self._own_record)
+        return True
 
     def _created(self, mine: ClientRecord) -> bool:
         """Create the note; False if there is one already."""

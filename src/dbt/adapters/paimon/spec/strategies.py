@@ -43,7 +43,7 @@ ONE_INSERT: Final = (APPEND, UPSERT, PARTIAL_UPDATE)
 _MERGEABLE: Final = frozenset({"", "deduplicate", "partial-update"})
 
 # PaimonMergeInto.checkCondition refuses subqueries in these conditions.
-_CONDITIONS: Final = ("matched_condition", "not_matched_condition", "merge_delete_condition", "incremental_predicates")
+CONDITIONS: Final = ("matched_condition", "not_matched_condition", "merge_delete_condition", "incremental_predicates")
 _SUBQUERY: Final = re.compile(r"\(\s*select\b", re.IGNORECASE)
 
 ON_SCHEMA_CHANGE: Final = ("ignore", "fail", "append_new_columns", "sync_all_columns")
@@ -126,6 +126,9 @@ def collect_strategy(spec: TableSpec, config: Mapping[str, Any], versions: Versi
     An unknown name refers to a macro of the project (`get_incremental_<name>_sql`), unless it looks misspelt.
     """
     strategy = _strategy_of(spec, config)
+    # dbt's older name.
+    if config.get("predicates"):
+        config = {**config, "incremental_predicates": config["predicates"]}
     _check_schema_change(config, problems)
     if strategy in STRATEGIES:
         faults = STRATEGIES[strategy].faults(_Request(spec, config, versions))
@@ -204,7 +207,11 @@ def _merge(request: _Request) -> _Faults:
     yield from _merge_column_faults(request)
     if request.config.get("merge_delete_condition") and (fault := _merge_delete_fault(spec, request.versions)):
         yield "merge_delete_condition", fault
-    for key in _CONDITIONS:
+    yield from _subquery_faults(request, CONDITIONS)
+
+
+def _subquery_faults(request: _Request, keys: Iterable[str]) -> _Faults:
+    for key in keys:
         if any(_SUBQUERY.search(text) for text in _conditions(request.config.get(key))):
             yield key, "Paimon's MERGE does not accept a subquery in a condition. Join it in the model instead"
 
@@ -212,13 +219,25 @@ def _merge(request: _Request) -> _Faults:
 def _merge_column_faults(request: _Request) -> _Faults:
     key = request.spec.primary_key
     update = list(map(speller(key), column_list(request.config.get("merge_update_columns"))))
-    missing = [name for name in key if name not in request.unique_key]
+    excluded = set(map(speller(key), column_list(request.config.get("merge_exclude_columns"))))
+    missing = [name for name in key if name not in request.unique_key and name not in excluded]
     if missing and (not update or set(update) & set(missing)):
         # PaimonMergeInto.checkUpdateActionValidity
         yield (
             "unique_key",
             f"MERGE would change the primary key column {', '.join(missing)}, which Paimon refuses. "
             "Add it to unique_key, or list other columns in merge_update_columns",
+        )
+    kept = [
+        name
+        for name in request.spec.sequence_columns
+        if name in excluded or (update and name.lower() not in {each.lower() for each in update})
+    ]
+    if kept:
+        yield (
+            "merge_exclude_columns" if excluded else "merge_update_columns",
+            f"a late row would replace a newer one, because its sequence_field {', '.join(kept)} is not written. "
+            "Update that column, too",
         )
     if update and not {name.lower() for name in update} - {name.lower() for name in request.unique_key}:
         yield (
@@ -284,6 +303,8 @@ def _delete_insert(request: _Request) -> _Faults:
         yield _STRATEGY, f"{fault}. Use 'upsert', or 'insert_overwrite'"
     if not request.unique_key:
         yield _STRATEGY, "needs unique_key, to know what to delete. Set unique_key, or use 'append'"
+    if not request.spec.primary_key:
+        yield from _subquery_faults(request, ("incremental_predicates",))
 
 
 def _microbatch(request: _Request) -> _Faults:
@@ -306,6 +327,8 @@ def _microbatch(request: _Request) -> _Faults:
         )
     elif not spec.partition_by and (fault := replace_fault(spec)):
         yield _STRATEGY, f"a batch replaces its window of event_time, and {fault}. Set partition_by, or use 'upsert'"
+    if not spec.primary_key and not spec.partition_by:
+        yield from _subquery_faults(request, ("incremental_predicates",))
 
 
 def _apply_changes(request: _Request) -> _Faults:
@@ -428,6 +451,7 @@ STRATEGIES: Final[Mapping[str, Strategy]] = {
 def may_repeat(kind: str, spec: TableSpec) -> bool:
     """Whether a statement of this kind (a strategy, REBUILD, SNAPSHOT or REFRESH) may run again after a conflict."""
     # An INSERT OVERWRITE, a MERGE by dbt_scd_id, or upserts and deletes by key: each may be repeated without effect.
+    # Only the refresh of a view without a key appends rows.
     if kind in (REBUILD, SNAPSHOT, REFRESH):
-        return True
+        return kind != REFRESH or bool(spec.primary_key)
     return kind in STRATEGIES and STRATEGIES[kind].is_idempotent(spec)

@@ -17,6 +17,8 @@ DYNAMIC_BUCKET: Final = -1
 POSTPONE_BUCKET: Final = -2
 DEFAULT_MERGE_ENGINE: Final = "deduplicate"
 DEFAULT_FUNCTION: Final = "fields.default-aggregate-function"
+# FileStoreTableFactory.create: a table with such an option, but without the branch, can be neither read nor written.
+BRANCH_OPTIONS: Final = ("scan.fallback-branch", "scan.primary-branch")
 
 
 @dataclass(frozen=True)

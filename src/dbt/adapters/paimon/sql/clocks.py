@@ -26,14 +26,14 @@ def now_in_utc() -> str:
     return utc("now()")
 
 
-def in_utc(paimons: str) -> str:
+def in_utc(jvm_timestamp: str) -> str:
     """Convert a time from Paimon, such as `commit_time` of `$snapshots`, to UTC's wall clock."""
-    return f"convert_timezone({JVM_ZONE}, 'UTC', {paimons})"
+    return f"convert_timezone({JVM_ZONE}, 'UTC', {jvm_timestamp})"
 
 
-def in_session(paimons: str) -> str:
+def in_session(jvm_timestamp: str) -> str:
     """Convert a time from Paimon to the session's wall clock."""
-    return f"convert_timezone({JVM_ZONE}, current_timezone(), {paimons})"
+    return f"convert_timezone({JVM_ZONE}, current_timezone(), {jvm_timestamp})"
 
 
 def on_jvms_clock(instant: str) -> str:
@@ -67,9 +67,9 @@ def epoch_millis(utc_clock: str) -> str:
     return f"cast(unix_timestamp({utc_clock}) * 1000 + extract(second from {utc_clock}) * 1000 % 1000 as bigint)"
 
 
-def age_in_seconds(paimons: str) -> str:
+def age_in_seconds(jvm_timestamp: str) -> str:
     """Seconds since a time from Paimon."""
-    return seconds_between(in_utc(paimons), now_in_utc())
+    return seconds_between(in_utc(jvm_timestamp), now_in_utc())
 
 
 def as_seconds(wall_clock: str) -> str:

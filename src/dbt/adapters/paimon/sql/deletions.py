@@ -44,7 +44,7 @@ def deletions(script: str) -> list[Deletion]:
 
 
 def strict(condition: str) -> str:
-    """A condition that is never NULL: `condition and condition is true`. Paimon skips files by the first part.
+    """Rewrite a condition so that it is never NULL: `c and (c) is true`. Paimon skips files by the first part.
 
     A condition that begins with a blank keeps its position, so that Spark's errors still point to it. If Paimon would
     wrongly skip files with NULLs, the condition becomes `opaque`.

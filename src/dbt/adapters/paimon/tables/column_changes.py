@@ -146,6 +146,7 @@ def wanted_columns(
                 data_type=_type_of(name, data_type, config, contract),
                 nullable=not (name.lower() in required or _is_required(contract)),
                 comment=(column.get("description") or "") if comments else "",
+                is_untyped=data_type == "void",
             )
         )
     return tuple(columns)
@@ -190,6 +191,11 @@ def compare_columns(
         comments: whether the model persists its columns' docs; if not, comments are left alone.
         versions: used to check that WHERE finds old rows after a type change; None skips the check.
     """
+    types = {column.name.lower(): column.data_type for column in existing.columns}
+    wanted = [
+        replace(column, data_type=types.get(column.name.lower(), column.data_type)) if column.is_untyped else column
+        for column in wanted
+    ]
     both, add, removed = _paired(wanted, existing)
     keys = lower_names((*existing.primary_key, *existing.partition_by))
     changed = [(old, new) for old, new in both if not _same_type(old.data_type, new.data_type)]
@@ -265,8 +271,25 @@ def _reasons_to_rebuild(
             yield f"column {column.name} becomes NOT NULL"
 
 
+def _lost_values(dropped: Sequence[str], strategy: str, spec: TableSpec) -> list[str]:
+    """Which of the columns that a query does not return would lose their values."""
+    # These merge engines are meant for feeds that write only some columns of a row. With any other engine or strategy,
+    # columns that the query does not return are lost.
+    if strategy not in UPSERTING or spec.merge_engine not in ("partial-update", "aggregation"):
+        return list(dropped)
+    functions = {column: function for _, column, function in spec.aggregate_functions()}
+    # FieldLastValueAgg takes a NULL; a row with a sequence of its group sets all columns of the group, also to NULL.
+    grouped = {
+        name.strip()
+        for _, sequence, members in spec.field_options("sequence-group")
+        if set(sequence) - set(dropped)
+        for name in members.split(",")
+    }
+    return [name for name in dropped if name in grouped or functions.get(name, functions.get("")) == "last_value"]
+
+
 def refuse_schema_change(
-    model: str, on_schema_change: str, strategy: str, merge_engine: str, changes: ColumnChanges
+    model: str, on_schema_change: str, strategy: str, spec: TableSpec, changes: ColumnChanges
 ) -> None:
     """Raise CompilationError if `on_schema_change` forbids a change, or rows would lack values for some columns."""
     if on_schema_change == "fail" and changes.changes_schema:
@@ -282,12 +305,9 @@ def refuse_schema_change(
             f"model '{model}': new columns are NOT NULL, but existing rows have no value for them: "
             f"{', '.join(required)}. Remove their not_null constraint, or run once with --full-refresh."
         )
-    # These merge engines are meant for feeds that write only some columns of a row. With any other engine or strategy,
-    # columns that the query does not return are lost.
-    writes_some_columns = strategy in UPSERTING and merge_engine in ("partial-update", "aggregation")
-    if on_schema_change == "ignore" and changes.drop and not writes_some_columns:
+    if on_schema_change == "ignore" and (lost := _lost_values(changes.drop, strategy, spec)):
         raise CompilationError(
-            f"model '{model}': its table has columns that the model no longer returns: {', '.join(changes.drop)}. "
+            f"model '{model}': its table has columns that the model no longer returns: {', '.join(lost)}. "
             "Set on_schema_change='sync_all_columns' to drop them, 'append_new_columns' to fill them with NULL, "
             f"or run once with --full-refresh.{_rename_remedy(changes)}"
         )

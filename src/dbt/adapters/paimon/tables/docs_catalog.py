@@ -53,8 +53,8 @@ class DocsCatalog:
 
     def entries(self, relations: Sequence[PaimonRelation]) -> list[CatalogTable]:
         """The entry of each relation; a relation that does not exist has no columns."""
-        paimons = self._adapter.credentials.paimon_catalogs
-        tables = [relation for relation in relations if relation.is_table and relation.database in paimons]
+        paimon_catalogs = self._adapter.credentials.paimon_catalogs
+        tables = [relation for relation in relations if relation.is_table and relation.database in paimon_catalogs]
         found = [self._described(relation) for relation in relations if relation not in tables]
         for start in range(0, len(tables), overviews.MOST_TABLES):
             found += self._with_statistics(tables[start : start + overviews.MOST_TABLES])

@@ -17,14 +17,15 @@ from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, call_procedure
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.metadata import snapshots, tags
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.time_travel.states import branch_of
+from dbt.adapters.paimon.time_travel.states import KEPT, branch_of
 
 if TYPE_CHECKING:
     from dbt.contracts.graph.manifest import Manifest
 
 # The name of the branch, and of the tag on the published table snapshot where the branch starts.
 BRANCH: Final = "dbt_audit"
-# The table option that marks rows whose audit failed: the published table's newest snapshot at that time, or 0.
+# The table option that marks rows whose audit failed. Its value is the number of the published table's newest snapshot
+# at that time, or 0 without one.
 AUDITED: Final = "dbt.audit"
 
 _RERUN: Final = "Run the model again."
@@ -123,7 +124,8 @@ class Audits:
         self.end(relation)
         newest = snapshots.newest(self._adapter.query, relation) if with_rows else None
         if newest is not None:
-            call_procedure(self._adapter, "create_tag", relation, {"tag": BRANCH, "snapshot": newest})
+            tag_of_base = {"tag": BRANCH, "snapshot": newest, "time_retained": KEPT}
+            call_procedure(self._adapter, "create_tag", relation, tag_of_base)
         tag = None if newest is None else BRANCH
         call_procedure(self._adapter, "create_branch", relation, {"branch": BRANCH, "tag": tag})
         return branch_of(relation, BRANCH)
@@ -137,7 +139,8 @@ class Audits:
         branch = branch_of(relation, BRANCH)
         found = tags.refs(self._adapter.query, relation)
         tagged = BRANCH in found.tags
-        if BRANCH in found.branches and not tagged:
+        # A branch has a copy of the tag that it was created from. So its own tags show whether it shares the files.
+        if BRANCH in found.branches and not tagged and not tags.tags(self._adapter.query, branch):
             with suppress(DbtRuntimeError):
                 self._adapter.query(f"truncate table {branch}")
                 everything = {"retain_max": 1, "retain_min": 1, "older_than": "2999-12-31 00:00:00"}

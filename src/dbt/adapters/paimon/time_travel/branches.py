@@ -7,25 +7,22 @@ and copies the branch's snapshots and tags. Commits and tags that only the table
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from dbt.adapters.paimon.spec.config_origin import ConfigOrigin
 from dbt.adapters.paimon.spec.problems import Problems
-from dbt.adapters.paimon.spec.table import TableSpec
-
-# FileStoreTableFactory.create: a table with such an option, but without the branch, can be neither read nor written.
-_BRANCH_OPTIONS: Final = ("scan.fallback-branch", "scan.primary-branch")
+from dbt.adapters.paimon.spec.table import BRANCH_OPTIONS, TableSpec
 
 
 def named(spec: TableSpec) -> bool:
     """Whether a table option names a branch."""
-    return any(name in spec.options for name in _BRANCH_OPTIONS)
+    return any(name in spec.options for name in BRANCH_OPTIONS)
 
 
 def refuse_missing(spec: TableSpec, config: Mapping[str, Any], node: str, existing: Collection[str] | None) -> None:
     """Refuse options that name a branch that does not exist; `existing` is None if the table is rebuilt."""
     problems = Problems(node)
-    for name in _BRANCH_OPTIONS:
+    for name in BRANCH_OPTIONS:
         branch = spec.options.get(name)
         if branch is None or branch in (existing or ()):
             continue

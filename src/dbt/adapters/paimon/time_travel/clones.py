@@ -30,7 +30,7 @@ from dbt.adapters.paimon.sql.views import ViewDirectory
 from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.tables.api import Tables
 from dbt.adapters.paimon.time_travel import audits, branches
-from dbt.adapters.paimon.time_travel.states import branch_of
+from dbt.adapters.paimon.time_travel.states import KEPT, branch_of
 
 BY_BRANCH: Final = "branch"
 _VIEW_TEXT: Final = "View Text"
@@ -48,7 +48,6 @@ _ACTING_OUTSIDE: Final = (
 )
 # A clone's tag without its own retention gets the table's default, and the branch's files would expire with the tag.
 DEFAULT_RETENTION: Final = "tag.default-time-retained"
-KEPT: Final = "36500 d"
 
 
 @dataclass(frozen=True)
@@ -164,7 +163,7 @@ class Clones:
     # -- dbt clone --------------------------------------------------------------------------------------------------
 
     def why_copied(self, model: Mapping[str, Any], original: PaimonRelation) -> str | None:
-        """The reason to copy a table instead of branching; '' if the target or model never branches; None to branch."""
+        """Why a clone is a copy: '' if the target or the model never uses branches. None if it is a branch."""
         if not self._by_branch or model["config"].get("materialized") != "incremental":
             return ""
         catalog = self._adapter.credentials.catalog_of(original.database or "")

@@ -64,9 +64,10 @@ def best_partitions(buckets: int, session: int) -> int:
 
 
 def conf(spec: TableSpec, session: str | None) -> dict[str, str]:
-    """The Spark setting for a statement that writes the table; empty if the session's is best, or unknown (None).
+    """The number of shuffle partitions for a statement that writes the table, as a Spark setting.
 
-    Empty for a partitioned table, too: Spark also hashes the partition values, which are not known in advance.
+    Empty if the session's number is the best one, or unknown (None). Also empty for a partitioned table: Spark hashes
+    the partition values, too, which are not known in advance.
     """
     own = int(session) if session and session.isdigit() else 0
     if own < 2 or spec.partition_by or not 2 <= spec.bucket <= _MANY_BUCKETS:

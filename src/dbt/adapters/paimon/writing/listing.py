@@ -93,7 +93,7 @@ class Listing:
         try:
             self._builds.finish_renames(target)
             if rename in swaps.unfinished_swaps(self._table_names(schema_relation)):
-                logger.info(f"a killed run left {target} half replaced: {rename.source} is renamed to it")
+                logger.info(f"A run was killed while it replaced {target}. {rename.source} is now renamed to {target}.")
                 self._adapter.query(f"alter table {source} rename to {target.in_catalog}")
         except DbtRuntimeError as exc:
             # A node that does not need this table can continue.

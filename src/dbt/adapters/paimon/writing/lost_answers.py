@@ -41,7 +41,7 @@ def require_commit(
         handle = adapter.handle
         if lost_client is not None:
             handle.end_statements_of(lost_client, remember=lambda ids: None)
-        writers.move()
+        is_moved = writers.move()
         committed = handle.committed(table_name(relation), user, started_at, whole=False)
         known = committed is not None or not user or not _may_have_expired(adapter, relation, time.time() - started_at)
     except Exception as exc:  # noqa: BLE001 - from gRPC, Thrift or Spark
@@ -54,6 +54,11 @@ def require_commit(
         raise DbtRuntimeError(
             f"{relation}: the connection to the server was lost, and the statement has ended without a commit. The "
             f"table is unchanged. Run again. The connection error was: {messages.shorten(messages.error_text(cause))}"
+        ) from cause
+    if not is_moved:
+        raise DbtRuntimeError(
+            f"{relation}: the connection to the server was lost, and another run has taken over the table. This run's "
+            f"statement has committed snapshot {committed.snapshot_id}, but its node stops here. Run again."
         ) from cause
     logger.warning(
         f"{relation}: the connection to the server was lost, but the statement has committed snapshot "

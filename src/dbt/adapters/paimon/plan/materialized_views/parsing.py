@@ -294,12 +294,6 @@ def star_of(node: exp.Expr) -> str | None:
     return node.table.lower() if isinstance(node, exp.Column) else ""
 
 
-def unaliased(node: exp.Expr) -> exp.Expr:
-    """An expression of a SELECT list without its alias."""
-    inner: exp.Expr = node.this if isinstance(node, exp.Alias) else node
-    return inner
-
-
 def output_name(node: exp.Expr) -> str:
     """The name of a SELECT list column; '' if only Spark knows it."""
     node = node.unnest()

@@ -371,7 +371,7 @@ def _items(node: exp.Select, tables: _Tables) -> Iterator[tuple[str, int | None,
         if star is not None:
             yield from ((name, index, None) for name, index in tables.all_columns(star))
             continue
-        inner = parsing.unaliased(expression)
+        inner = expression.unalias()
         name = parsing.output_name(expression).lower() or f"{_UNNAMED}{position}"
         yield name, tables.driving(inner), parsing.literal(inner)
 
@@ -449,7 +449,7 @@ def _output_of(group: exp.Expr, node: exp.Select, tables: _Tables, output: _Outp
     if isinstance(group, exp.Literal) and not group.is_string and 0 < int(group.name) <= len(output.names):
         return int(group.name) - 1
     for index, expression in enumerate(node.expressions):
-        inner = parsing.unaliased(expression)
+        inner = expression.unalias()
         if inner == group or _same_column(inner, group):
             return index
     aliased = _alias_index(group, node, tables, output)

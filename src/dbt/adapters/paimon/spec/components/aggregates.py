@@ -211,6 +211,10 @@ def _narrow_sums(spec: TableSpec, types: Types, versions: Versions) -> Found:
         )
 
 
+# Options that decide which stored row of a key counts, for every merge engine.
+_CHOOSES_ROWS: Final = ("sequence.field", "ignore-delete")
+
+
 def columns_merged_differently(
     name: str, old: Mapping[str, str], new: Mapping[str, str], columns: Iterable[str]
 ) -> frozenset[str]:
@@ -220,6 +224,8 @@ def columns_merged_differently(
         old, new: all options of the existing and of the wanted table.
         columns: the table's columns outside its key.
     """
+    if name in _CHOOSES_ROWS:
+        return frozenset(columns)
     if old.get("merge-engine") not in AGGREGATING:
         return frozenset()
     concerned = frozenset(columns)

@@ -119,7 +119,7 @@ def _column_rules(spec: TableSpec, types: Types, versions: Versions) -> Found:
                 yield "maintenance.compact.order_by", f"there is no column '{column}'. {hint}"
         yield from _newest_problems(policy.compact, keyed)
     if policy.expire_partitions:
-        yield from _expiry_problems(policy.expire_partitions, keyed, spec.partition_by)
+        yield from expiry_problems(policy.expire_partitions, keyed, spec.partition_by)
 
 
 def _newest_problems(compact: Compact, keyed: Mapping[str, str]) -> Found:
@@ -132,7 +132,8 @@ def _newest_problems(compact: Compact, keyed: Mapping[str, str]) -> Found:
             )
 
 
-def _expiry_problems(expire: ExpirePartitions, keyed: Mapping[str, str], partition_by: Sequence[str]) -> Found:
+def expiry_problems(expire: ExpirePartitions, keyed: Mapping[str, str], partition_by: Sequence[str]) -> Found:
+    """Why Paimon would expire no partition; `keyed`: the known types of the partition columns, in lower case."""
     # Checked again with the table's spelling: Paimon compares the names in the pattern case-sensitively.
     if fault := pattern_fault(expire.timestamp_pattern, partition_by):
         yield "maintenance.expire_partitions.timestamp_pattern", fault

@@ -69,7 +69,10 @@ def _retention_rules(spec: TableSpec, versions: Versions) -> Found:
 
 
 def _retained(spec: TableSpec, family: str, bound: str, invalid: int, versions: Versions) -> int:
-    """How many snapshots, or changelogs (by default as many), to retain; `invalid` if the value cannot be parsed."""
+    """How many table snapshots or changelogs to retain; `invalid` if the value cannot be parsed.
+
+    Without options of their own, changelogs use those of the snapshots.
+    """
     name = f"{family}.num-retained.{bound}"
     if name not in spec.options:
         name = f"snapshot.num-retained.{bound}"

@@ -9,11 +9,14 @@
 {%- endmacro %}
 
 {#- Drop old partitions. -#}
-{% macro expire_partitions(relation, expiration_time, timestamp_formatter=none, timestamp_pattern=none) -%}
+{% macro expire_partitions(
+  relation, expiration_time, timestamp_formatter=none, timestamp_pattern=none, expire_strategy=none
+) -%}
   {%- do return(paimon__call_procedure('expire_partitions', relation, {
     'expiration_time': expiration_time,
     'timestamp_formatter': timestamp_formatter,
-    'timestamp_pattern': timestamp_pattern
+    'timestamp_pattern': timestamp_pattern,
+    'expire_strategy': expire_strategy
   })) -%}
 {%- endmacro %}
 
