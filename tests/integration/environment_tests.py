@@ -32,8 +32,10 @@ class EnvironmentTests:
 
         schema, root = project.test_schema, Path(project.project_root)
         here = f"{schema}__pr_7"
+        # Tests with other parameters have the same project folder.
+        write_file(CUSTOMERS, project.project_root, "models", "customers.sql")
         run_dbt(["build", *places_of(project)])
-        shutil.copytree(root / "target", root / "production")
+        shutil.copytree(root / "target", root / "production", dirs_exist_ok=True)
         old = rows_of(project, schema, "customers")
         write_file(CUSTOMERS.replace(BEFORE, AFTER), project.project_root, "models", "customers.sql")
         created = env("create", "pr-7", "--state", "production")

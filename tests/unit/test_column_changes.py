@@ -137,10 +137,10 @@ def test_a_column_that_may_have_been_renamed():
     for mode in ("ignore", "fail"):
         changes = compare_columns([column("id"), column("new")], existing, comments=False)
         with pytest.raises(DbtRuntimeError, match="rename column `old` to `new`"):
-            refuse_schema_change("m", mode, "append", "", changes)
+            refuse_schema_change("m", mode, "append", TableSpec(), changes)
         changes = compare_columns([column("id"), column("new"), column("more")], existing, comments=False)
         with pytest.raises(DbtRuntimeError) as refused:
-            refuse_schema_change("m", mode, "append", "", changes)
+            refuse_schema_change("m", mode, "append", TableSpec(), changes)
         assert "rename" not in str(refused.value)
 
 
@@ -163,11 +163,46 @@ def test_a_column_that_may_have_been_renamed():
 def test_a_column_that_the_query_no_longer_returns(mode, strategy, engine, refused):
     existing = ExistingTable(primary_key=("id",), columns=(column("id", nullable=False), column("gone")))
     changes = compare_columns([column("id", nullable=False)], existing, comments=False)
+    spec = TableSpec(("id",), (), {"merge-engine": engine})
     if not refused:
-        refuse_schema_change("m", mode, strategy, engine, changes)
+        refuse_schema_change("m", mode, strategy, spec, changes)
         return
     with pytest.raises(DbtRuntimeError, match="gone"):
-        refuse_schema_change("m", mode, strategy, engine, changes)
+        refuse_schema_change("m", mode, strategy, spec, changes)
+
+
+@pytest.mark.parametrize(
+    ("engine", "options", "refused"),
+    [
+        ("aggregation", {"fields.gone.aggregate-function": "last_value"}, True),
+        ("aggregation", {"fields.default-aggregate-function": "last_value"}, True),
+        (
+            "aggregation",
+            {"fields.default-aggregate-function": "last_value", "fields.gone.aggregate-function": "sum"},
+            False,
+        ),
+        ("partial-update", {"fields.seq.sequence-group": "v,gone"}, True),
+        ("partial-update", {"fields.seq.sequence-group": "v"}, False),
+        ("partial-update", {"fields.gone.sequence-group": "v"}, False),
+    ],
+)
+def test_a_missing_column_whose_stored_values_would_become_null(engine, options, refused):
+    existing = ExistingTable(primary_key=("id",), columns=tuple(map(column, ("id", "seq", "v", "gone"))))
+    changes = compare_columns([column("id"), column("seq"), column("v")], existing, comments=False)
+    spec = TableSpec(("id",), (), {"merge-engine": engine, **options})
+    if refused:
+        with pytest.raises(DbtRuntimeError, match="gone"):
+            refuse_schema_change("m", "ignore", "upsert", spec, changes)
+    else:
+        refuse_schema_change("m", "ignore", "upsert", spec, changes)
+
+
+def test_nulls_without_a_type_fit_the_type_of_the_table():
+    existing = ExistingTable(primary_key=("id",), columns=(column("id", "int", nullable=False), column("v", "int")))
+    wanted = wanted_columns([("id", "int"), ("v", "void"), ("new", "void")], {}, existing.as_spec())
+    changes = compare_columns(wanted, existing, comments=False)
+    assert [(each.name, each.data_type) for each in changes.add] == [("new", "string")]
+    assert not changes.type_changes and not changes.rebuild
 
 
 @pytest.mark.parametrize(

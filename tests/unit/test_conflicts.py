@@ -21,6 +21,8 @@ def engine(name: str, **options: str) -> TableSpec:
     [
         (conflicts.REBUILD, APPEND, True),
         (conflicts.SNAPSHOT, KEYED, True),
+        (conflicts.REFRESH, KEYED, True),
+        (conflicts.REFRESH, APPEND, False),
         ("append", APPEND, False),
         ("merge", APPEND, True),
         ("merge", KEYED, True),

@@ -39,7 +39,9 @@ def test_not_a_side(text):
         (["[a, 1]", "[b, 2]"], {"p": "string", "n": "int"}, "((`p` = 'a' and `n` = 1) or (`p` = 'b' and `n` = 2))"),
         (["{TRUE}"], {"b": "boolean"}, "((`b` = true))"),
         ([], {"p": "string"}, "false"),
-        (["{a, b}"], {"p": "string"}, None),
+        (["[15736]"], {"day": "date"}, "((`day` = date '2013-01-31'))"),
+        (["{a, b}"], {"p": "string"}, "((`p` = 'a, b'))"),
+        (["{a, b, c}"], {"p": "string", "q": "string"}, None),
         (["{null}"], {"p": "string"}, None),
         (["{1.5}"], {"p": "double"}, None),
     ],
@@ -51,7 +53,7 @@ def test_the_partitions_that_are_read(texts, columns, condition):
 @pytest.mark.parametrize(
     ("kind", "comparable"),
     [("int", True), ("map<string,int>", True), ("array<map<string,int>>", False), ("map<string,map<int,int>>", False),
-     ("variant", False), ("struct<a:int>", True)],
+     ("variant", False), ("struct<a:variant>", False), ("struct<a:int>", True), ("struct<variant:int,variant_id:int>", True)],
 )  # fmt: skip
 def test_columns_that_can_be_compared(kind, comparable):
     assert Compared("a", "a", kind, kind).is_comparable is comparable

@@ -305,6 +305,7 @@ def test_a_batch_replaces_all_rows_of_its_keys(engine):
         ("delete+insert", APPEND, {}, ["needs unique_key"]),
         ("delete+insert", with_options("deduplicate", ignore__delete="true"), {}, ["drop every delete"]),
         ("delete+insert", with_options("deduplicate", rowkind_field="op"), {}, ["no row is deleted"]),
+        ("append", APPEND, {"predicates": ["a > 1"]}, ["incremental_predicates", "does not read it"]),
         ("microbatch", ENGINES["aggregation"], {}, ["combines rows of several batches", "use 'upsert'"]),
         ("microbatch", ENGINES["first-row"], {}, ["window of event_time", "Set partition_by"]),
         ("upsrt", APPEND, {}, ["Did you mean 'upsert'?"]),
@@ -325,6 +326,7 @@ def test_refused(requested, spec, config, parts):
         ("merge", APPEND, {"unique_key": ["a", "b"]}),
         ("merge", ENGINES["deduplicate"], {"unique_key": ["id", "dt"]}),
         ("merge", ENGINES["deduplicate"], {"unique_key": "code", "merge_update_columns": ["v"]}),
+        ("merge", ENGINES["deduplicate"], {"unique_key": "code", "merge_exclude_columns": ["id"]}),
         (
             "merge",
             ENGINES["deduplicate"],

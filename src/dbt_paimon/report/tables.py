@@ -21,6 +21,7 @@ from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.sql.text import name_parts
 from dbt.adapters.paimon.streaming import checkpoints
 from dbt.adapters.paimon.streaming.sources.ranges import PlannedRanges
+from dbt.adapters.paimon.tables.changeset import STREAM_ID
 from dbt_paimon.report import advice, figures
 from dbt_paimon.report.figures import Reader, Table
 
@@ -101,7 +102,7 @@ class TableReader:
 
     def _streams(self, node: Mapping[str, Any], relation: PaimonRelation, known: facts.Facts) -> Iterable[Reader]:
         """How far the stream that writes a table has read its inputs, from its checkpoint."""
-        stream = known.schema.options.get(checkpoints.STREAM_ID)
+        stream = known.schema.options.get(STREAM_ID)
         if not stream or self._adapter.credentials.method != PaimonConnectionMethod.SESSION:
             return
         session = self._adapter.handle.session

@@ -118,3 +118,11 @@ class TestTakesOver:
         write("news", inserted([(7, 70, 5)]))
         run("log", **begins)
         assert table("log") == sorted([*HISTORY, *LATER, (6, 60, 4), (7, 70, 5)])
+
+    def test_a_batch_run_ends_the_stream(self, loaded, write, table, rows):
+        """After a batch run has written the table, the stream does not continue from its old checkpoint."""
+        run("log", by="table")
+        assert self.stream_of(rows, "log") is None
+        before = table("log")
+        assert "was not written by a stream" in run("log", wrong=True, full_refresh=None)["log"]
+        assert table("log") == before

@@ -470,7 +470,16 @@ case("create_tag", maintenance, "create_tag", "it's done", snapshot=3, time_reta
 case("delete_tag", maintenance, "delete_tag", "done")
 case("create_branch", maintenance, "create_branch", "dev", snapshot=3)
 case("delete_branch", maintenance, "delete_branch", "dev")
-case("expire_partitions", maintenance, "expire_partitions", "30 d", "yyyy-MM-dd", "$day", answers=[[[0]]])
+case(
+    "expire_partitions",
+    maintenance,
+    "expire_partitions",
+    "30 d",
+    "yyyy-MM-dd",
+    expire_strategy="update-time",
+    table=BY_DAY,
+    answers=[[[0]]],
+)
 case(
     "remove_orphan_files",
     maintenance,

@@ -14,9 +14,9 @@ from dbt.adapters.paimon.plan.steps import NodeRun
 from dbt.adapters.paimon.plan.write_modes import NodeWriter
 from dbt.adapters.paimon.plan.writing import set_late_options, tag_run
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.streaming.checkpoints import STREAM_ID
 from dbt.adapters.paimon.streaming.dead_letters import dead_letters_of
 from dbt.adapters.paimon.streaming.settings import StreamSettings
+from dbt.adapters.paimon.tables.changeset import STREAM_ID
 from dbt.adapters.paimon.writing.model_query import ModelQuery
 from dbt.adapters.paimon.writing.statement_result import StatementResult
 
@@ -66,6 +66,8 @@ def begin(plans: Plans, context: Mapping[str, Any]) -> StreamRun:
         streams.refuse_newer(table, run.settings, run.previous_id)
     if run.adds:
         streams.resume(node, target, run.previous_id, plan, plans.deletes.relations(target))
+        if run.previous_id:
+            run = replace(run, spec=replace(run.spec, options={**run.spec.options, STREAM_ID: run.previous_id}))
     else:
         run = replace(run, spec=streams.begin(node, run.spec))
     steps = steps_of(run.spec, adds=run.adds, strategy="", branch=False, override=False)

@@ -234,11 +234,11 @@ def _merge_column_faults(request: _Request) -> _Faults:
         if name in excluded or (update and name.lower() not in {each.lower() for each in update})
     ]
     if kept:
-        yield (
-            "merge_exclude_columns" if excluded else "merge_update_columns",
-            f"a late row would replace a newer one, because its sequence_field {', '.join(kept)} is not written. "
-            "Update that column, too",
-        )
+        where, remedy = "merge_update_columns", "Add it to merge_update_columns"
+        if excluded:
+            where, remedy = "merge_exclude_columns", "Leave it out of merge_exclude_columns"
+        why = f"a late row would replace a newer one, because its sequence_field {', '.join(kept)} is not written"
+        yield where, f"{why}. {remedy}"
     if update and not {name.lower() for name in update} - {name.lower() for name in request.unique_key}:
         yield (
             "merge_update_columns",

@@ -38,6 +38,7 @@ from dbt.adapters.paimon.streaming.settings import StreamPlan, StreamSettings, p
 from dbt.adapters.paimon.streaming.sources import kinds
 from dbt.adapters.paimon.streaming.stream import Stream
 from dbt.adapters.paimon.tables.api import Tables
+from dbt.adapters.paimon.tables.changeset import STREAM_ID
 from dbt.adapters.paimon.writing.api import Rows
 from dbt.adapters.paimon.writing.model_query import ModelQuery
 from dbt.adapters.paimon.writing.table_writer import TableWriter
@@ -153,7 +154,7 @@ class Streams:
         """Begin a new stream; returns the table spec with the stream's id among its options."""
         stream = self._stream(model)
         stream.id, stream.begins = uuid.uuid4().hex[:12], True
-        return replace(spec, options={**spec.options, checkpoints.STREAM_ID: stream.id})
+        return replace(spec, options={**spec.options, STREAM_ID: stream.id})
 
     def resume(
         self, model: Node, relation: PaimonRelation, stream_id: str, plan: StreamPlan, deletes: Sequence[PaimonRelation]
@@ -206,7 +207,7 @@ class Streams:
 
     def id_of(self, relation: PaimonRelation) -> str:
         """The id of the stream that writes a table; empty for any other table."""
-        return self._tables.existing(relation).options.get(checkpoints.STREAM_ID, "")
+        return self._tables.existing(relation).options.get(STREAM_ID, "")
 
     def refuse_newer(self, relation: PaimonRelation, settings: StreamSettings, stream_id: str) -> None:
         """Raise NewerStateError if a newer adapter has written the checkpoint, even if the table will be replaced."""
@@ -318,7 +319,7 @@ class Streams:
         if stream.takes_over:
             # Only after the note is written: a table with the id but no note would count as having lost its checkpoint.
             with sink.alone():
-                properties = f"('{checkpoints.STREAM_ID}' = '{stream.id}')"
+                properties = f"('{STREAM_ID}' = '{stream.id}')"
                 self._adapter.query(f"alter table {sink.table} set tblproperties {properties}")
             stream.takes_over = False
         stream.place(session, checkpoint.location)

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 # A folder in the table's folder, so that checkpoints are renamed and dropped with the table. Paimon ignores it.
 FOLDER: Final = "__dbt_checkpoint"
-# The table option with the id of the stream that writes the table.
-STREAM_ID: Final = "dbt.stream-id"
 # The folder in a checkpoint that has a subfolder for each input that plans its own batches.
 PLANS: Final = "dbt_plans"
 # The key in a Kafka source's identity for its topic IDs, which older brokers do not have.
