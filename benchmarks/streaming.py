@@ -54,10 +54,11 @@ select id, message_no, status, amount from {{{{ stream(source('bench', '{source}
 _CONFIG = {"append": "", "upsert": ", primary_key='id', sequence_field='message_no'"}
 
 
-def run(options: Options) -> list[Report]:
+def run(options: Options) -> Iterator[Report]:
     """Two reports: the throughput of waiting messages, and the lag of arriving ones."""
     with kafka(options.scratch / "kafka") as broker:
-        return [_throughput(options, broker), _lag(options, broker)]
+        yield _throughput(options, broker)
+        yield _lag(options, broker)
 
 
 def _model(way: str, source: str) -> str:

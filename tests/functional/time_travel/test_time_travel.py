@@ -217,6 +217,7 @@ class TestTimeTravel:
             assert rows(ids) == [(1,)]
         operate("create_branch", relation="falling", branch="kept", snapshot=1)
         run_dbt([*run, "{falls: true, run: 2}"])
+        operate("delete_branch", relation="falling", branch="kept", expect_pass=False)
         assert rows(ids) == [(1,), (2,)]
 
     def test_rollback_to_a_timestamp(self, project, rows):

@@ -43,23 +43,3 @@ class TestViewsOutliveTheProcess:
             timeout=300,
         )
         assert rows("select * from {schema}.later") == expected
-
-
-class TestAfterASwap:
-    """A table that becomes a view does not come back from what a killed swap left behind."""
-
-    @pytest.fixture(scope="class")
-    def models(self):
-        return {
-            "m.sql": "{{ config(materialized=var('as', 'table')) }} select {{ var('n', 1) }} as n",
-            "reader.sql": "{{ config(materialized='table') }} select n from {{ ref('m') }}",
-        }
-
-    def test_the_old_table_is_gone(self, project, rows):
-        run_dbt(["run", "--select", "m"])
-        rows("create table {schema}.m__dbt_backup (n int)")
-        rows("insert into {schema}.m__dbt_backup values (0)")
-        run_dbt(["run", "--select", "m", "--vars", "{as: view, n: 2}"])
-        run_dbt(["run", "--select", "reader", "--vars", "{as: view, n: 2}"])
-        assert rows("select n from {schema}.reader") == [(2,)]
-        assert [row[1] for row in rows("show tables in {schema}")].count("m__dbt_backup") == 0

@@ -313,18 +313,3 @@ class TestAlteredTable:
             tags = rows("select tag_name from {schema}.`growing$tags` where tag_name like 'of_run%' order by 1")
             assert tags == [(f"of_run_{number}",) for number in range(1, run + 1)]
             assert rows("select count(*) from {schema}.`growing$files`") == [(1,)]
-
-
-class TestExpiringTags:
-    """The tag of the audit branch does not expire while the branch shares the files of the table."""
-
-    @pytest.fixture(scope="class")
-    def models(self):
-        config = "materialized='incremental', primary_key='id', bucket=1, wap=true, auto_tags={'time_retained': '1 s'}"
-        return {"kept.sql": f"{{{{ config({config}) }}}} select {{{{ var('id') }}}} as id, 'v' as v"}
-
-    def test_the_files_stay(self, project, rows):
-        for number in (1, 2, 3):
-            run_dbt(["run", "--vars", f"id: {number}"])
-        assert rows("select id from {schema}.kept order by id") == [(1,), (2,), (3,)]
-        assert rows("select id from {schema}.kept version as of 1") == [(1,)]
