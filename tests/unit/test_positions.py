@@ -8,6 +8,7 @@ import pytest
 
 from dbt.adapters.paimon.changes.positions import (
     NOTHING_READ,
+    UNREAD,
     Position,
     SavedPosition,
     find,
@@ -47,6 +48,12 @@ def test_other_users_have_no_position(user):
         pytest.param([commit(1, AT_5), commit(2, AT_7)], None, AT_7, id="the newest commit"),
         pytest.param([commit(2, AT_7), commit(1, AT_5)], None, AT_7, id="in any order"),
         pytest.param([commit(1, AT_5), commit(2)], None, AT_5, id="then a commit of another writer"),
+        pytest.param(
+            [commit(1, AT_5), Commit(2, "OVERWRITE", mark(UNREAD) + UUID, 3)],
+            SavedPosition(AT_5, Position.at(commit(1, AT_5))),
+            None,
+            id="then a rebuild that read no changes",
+        ),
         pytest.param(
             [commit(1, AT_5), commit(2, AT_7)],
             SavedPosition(AT_5, Position.at(commit(1, AT_5))),

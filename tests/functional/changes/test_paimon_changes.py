@@ -41,6 +41,10 @@ class TestLostChanges:
             "kept.sql": CONFIG + CHANGES.format(more=", keep=true"),
             "united.sql": CONFIG + ALL + "\nunion all\n" + NEW,
             "united_asks_first.sql": CONFIG + NEW + "\nunion all\n" + ALL,
+            "plain.sql": CONFIG
+            + "{% if var('plain', false) %} select id from {{ source('raw', 'events') }} {% else %}"
+            + CHANGES.format(more="").replace(", _row_kind", "")
+            + "{% endif %}",
             "twice.sql": CONFIG + CHANGES.format(more="") + "\nunion all\n" + CHANGES.format(more=""),
         }
 
@@ -140,6 +144,18 @@ class TestLostChanges:
         results = {r.node.name: r for r in run_dbt(["run", "--select", "strict", "rebuilt"], expect_pass=False)}
         assert "rolled back or recreated" in results["strict"].message
         assert rows(IDS.format(name="rebuilt")) == [(n,) for n in range(6)]
+
+    def test_a_rebuild_that_reads_no_changes(self, built, rows):
+        """The position from before the rebuild would give the same rows again."""
+        run_dbt(["run", "--select", "plain", "--full-refresh"])
+        run_dbt(["run", "--select", "plain", "--full-refresh", "--vars", "plain: true"])
+        before = rows(IDS.format(name="plain"))
+        rows("insert into {schema}.events values (8)")
+        (result,) = run_dbt(["run", "--select", "plain"], expect_pass=False)
+        assert "it is unknown how far the model has read this table" in result.message
+        assert rows(IDS.format(name="plain")) == before
+        run_dbt(["run", "--select", "plain", "--full-refresh"])
+        assert rows(IDS.format(name="plain")) == sorted([*before, (8,)])
 
 
 class TestRefused:

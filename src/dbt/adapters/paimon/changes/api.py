@@ -317,15 +317,18 @@ class Changes:
         """Mark a node's commits with a promotion's commit user, which shows what a killed promotion has written."""
         self._promotions[unique_id] = user
 
-    def commit_conf(self, model: Node) -> dict[str, str]:
+    def commit_conf(self, model: Node, rebuilt: PaimonRelation | None = None) -> dict[str, str]:
         """The Spark setting with a commit user that stores a model's positions, or its `skip_unchanged` key.
 
-        A promotion has a commit user of its own. Empty if there is nothing to store.
+        A promotion has a commit user of its own. Empty if there is nothing to store. `rebuilt`: the table, if all of
+        its rows are replaced.
         """
         if promotion := self._promotions.get(model["unique_id"]):
             return {COMMIT_USER_CONF: promotion}
         reading = self._readings.get(model["unique_id"])
         if reading is None or not reading.sources:
+            if rebuilt is not None and self._adapter.get_relation(*positions.positions_of(rebuilt).parts) is not None:
+                return {COMMIT_USER_CONF: positions.mark(positions.UNREAD)}
             return self._unchanged.commit_conf(model)
         ends = {source.key: source.end for source in reading.sources.values()}
         return {COMMIT_USER_CONF: positions.mark(ends)}

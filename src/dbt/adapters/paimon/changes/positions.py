@@ -51,6 +51,10 @@ class SavedPosition:
     own: Position
 
 
+# The mark of a rebuild that read no changes: what is in the table does not follow from any position.
+UNREAD: Final[Mapping[str, Position]] = {hashlib.sha256().hexdigest()[:8]: NOTHING_READ}
+
+
 def positions_of(target: PaimonRelation) -> PaimonRelation:
     """The positions table of a node's table."""
     name = f"{target.identifier}{POSITIONS_SUFFIX}"
@@ -92,6 +96,8 @@ def find(key: str, own: Sequence[Commit], saved: SavedPosition | None, table: ob
         if saved is not None and saved.own.snapshot >= commit.snapshot:
             return saved.position
         refuse_newer_mark(Kind.READ_MARK, commit.user, table)
+        if UNREAD.keys() & marked(commit.user).keys():
+            return None
         if (found := _in_commit(key, commit)) is not None:
             return found
     if saved is not None:

@@ -46,7 +46,7 @@ class NodeWriter(Macros):
             kind: a strategy, or a different kind of statement (see `TableWriter.write`).
             writes_rows: whether the statement is a query whose rows are written with their row kinds.
         """
-        conf = {**conf, **self.plans.changes.commit_conf(self.node)}
+        conf = {**conf, **self.plans.changes.commit_conf(self.node, target if kind == REBUILD else None)}
         deletes = bool(self.config("merge_delete_condition"))
         self.save(sql)
         self.store(self.plans.builds.write(target, sql, kind, spec, conf, deletes, writes_rows))
