@@ -41,10 +41,6 @@ class TestLostChanges:
             "kept.sql": CONFIG + CHANGES.format(more=", keep=true"),
             "united.sql": CONFIG + ALL + "\nunion all\n" + NEW,
             "united_asks_first.sql": CONFIG + NEW + "\nunion all\n" + ALL,
-            "plain.sql": CONFIG
-            + "{% if var('plain', false) %} select id from {{ source('raw', 'events') }} {% else %}"
-            + CHANGES.format(more="").replace(", _row_kind", "")
-            + "{% endif %}",
             "twice.sql": CONFIG + CHANGES.format(more="") + "\nunion all\n" + CHANGES.format(more=""),
         }
 
@@ -145,18 +141,6 @@ class TestLostChanges:
         assert "rolled back or recreated" in results["strict"].message
         assert rows(IDS.format(name="rebuilt")) == [(n,) for n in range(6)]
 
-    def test_a_rebuild_that_reads_no_changes(self, built, rows):
-        """The position from before the rebuild would give the same rows again."""
-        run_dbt(["run", "--select", "plain", "--full-refresh"])
-        run_dbt(["run", "--select", "plain", "--full-refresh", "--vars", "plain: true"])
-        before = rows(IDS.format(name="plain"))
-        rows("insert into {schema}.events values (8)")
-        (result,) = run_dbt(["run", "--select", "plain"], expect_pass=False)
-        assert "it is unknown how far the model has read this table" in result.message
-        assert rows(IDS.format(name="plain")) == before
-        run_dbt(["run", "--select", "plain", "--full-refresh"])
-        assert rows(IDS.format(name="plain")) == sorted([*before, (8,)])
-
 
 class TestRefused:
     @pytest.fixture(scope="class")
@@ -186,3 +170,28 @@ class TestRefused:
         assert "keep='yes': must be true or false" in said["unclear"]
         assert "it is unknown how far the model has read this table" in said["converted"]
         assert "--full-refresh" in said["converted"]
+
+
+class TestRebuiltWithoutChanges:
+    """The position from before a rebuild that read no changes would give the same rows again."""
+
+    @pytest.fixture(scope="class")
+    def models(self):
+        of_changes = CHANGES.format(more="").replace(", _row_kind", "")
+        of_rows = "select id from {{ source('raw', 'events') }}"
+        either = f"{{% if var('plain', false) %}}{of_rows}{{% else %}}{of_changes}{{% endif %}}"
+        return {"schema.yml": SOURCES.partition("unit_tests")[0], "either.sql": CONFIG + either}
+
+    def test_the_position_is_refused(self, project, rows):
+        rows("create table {schema}.events (id int)")
+        rows("insert into {schema}.events values (1)")
+        run_dbt(["run"])
+        rows("insert into {schema}.events values (2)")
+        run_dbt(["run", "--full-refresh", "--vars", "plain: true"])
+        (result,) = run_dbt(["run"], expect_pass=False)
+        assert "it is unknown how far the model has read this table" in result.message
+        assert rows(IDS.format(name="either")) == [(1,), (2,)]
+        run_dbt(["run", "--full-refresh"])
+        rows("insert into {schema}.events values (3)")
+        run_dbt(["run"])
+        assert rows(IDS.format(name="either")) == [(1,), (2,), (3,)]
