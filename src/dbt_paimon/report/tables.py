@@ -47,7 +47,7 @@ class TableReader:
         identifier = node.get("alias") or node.get("identifier") or node["name"]
         kind = str(node.get("config", {}).get("materialized") or node["resource_type"])
         kind = SOURCE if node["resource_type"] == SOURCE else kind
-        table = Table(node["unique_id"], f"{node['schema']}.{identifier}", kind, node["name"])
+        table = Table(node["unique_id"], self._shown(node["database"], node["schema"], identifier), kind, node["name"])
         begun = time.perf_counter()
         try:
             relation = self._adapter.get_relation(node["database"], node["schema"], identifier)
@@ -76,6 +76,11 @@ class TableReader:
         except Exception as exc:  # noqa: BLE001
             logger.debug(f"{table.name} cannot be read: {exc!r}")
             return replace(table, problem=_first_line(exc), seconds=time.perf_counter() - begun)
+
+    def _shown(self, catalog: str, schema: str, identifier: str) -> str:
+        """A table's name in the report: with its catalog, unless this is the target's."""
+        own = catalog == self._adapter.credentials.database
+        return f"{schema}.{identifier}" if own else f"{catalog}.{schema}.{identifier}"
 
     def _facts(self, relation: PaimonRelation) -> tuple[facts.Facts, str]:
         if self._adapter.credentials.method == PaimonConnectionMethod.SESSION:
@@ -115,7 +120,7 @@ class TableReader:
         offsets = checkpoint.last_offsets()
         for index, identity in enumerate(note.inputs if note else ()):
             if table := identity.get("table"):
-                source, position = table.partition(".")[2], _planned(session, checkpoint, index)
+                source, position = self._shown(*table.split(".", 2)), _planned(session, checkpoint, index)
             else:
                 source = next((f"{key} {value}" for key, value in identity.items()), "")
                 position = offsets[index] if index < len(offsets) else "nothing read yet"
@@ -128,7 +133,7 @@ class TableReader:
             return
         for name, saved in positions.saved_in(self._adapter.query, found).items():
             place = positions.find(positions.fingerprint(name), known.snapshots, saved, relation)
-            source = ".".join(name_parts(name)[-2:])
+            source = self._shown(*name_parts(name)[:3])
             read = "not known" if place is None else str(place.snapshot)
             yield Reader(node["name"], "incremental model", source, read)
 
