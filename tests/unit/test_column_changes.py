@@ -183,6 +183,7 @@ def test_a_column_that_the_query_no_longer_returns(mode, strategy, engine, refus
         ),
         ("partial-update", {"fields.seq.sequence-group": "v,gone"}, True),
         ("partial-update", {"fields.seq.sequence-group": "v"}, False),
+        ("partial-update", {"fields.seq.sequence-group": "gone", "fields.gone.aggregate-function": "sum"}, False),
         ("partial-update", {"fields.gone.sequence-group": "v"}, False),
     ],
 )

@@ -48,7 +48,7 @@ def test_limits_are_the_defaults_of_the_data_tests(test: str) -> None:
             "snapshot_count",
             "expire_snapshots --args '{relation: t, retain_max: 20}'",
         ),
-        (Condition("t", snapshots=11, oldest_snapshot=8 * DAY), "snapshot_age", "expire_snapshots"),
+        (Condition("t", snapshots=11, oldest_snapshot=9 * DAY), "snapshot_age", "expire_snapshots"),
         (Condition("t", skew=3.1), "bucket_skew", "dbt build --select t --full-refresh"),
         (
             Condition("t", largest_bucket=6 * GB, largest_partition=20 * GB, fixed_buckets=4),

@@ -327,6 +327,8 @@ def test_refused(requested, spec, config, parts):
         ("merge", ENGINES["deduplicate"], {"unique_key": ["id", "dt"]}),
         ("merge", ENGINES["deduplicate"], {"unique_key": "code", "merge_update_columns": ["v"]}),
         ("merge", ENGINES["deduplicate"], {"unique_key": "code", "merge_exclude_columns": ["id"]}),
+        # A MERGE that only adds rows.
+        ("merge", with_options("deduplicate", sequence__field="ts"), {"merge_exclude_columns": ["ts", "v"]}),
         (
             "merge",
             ENGINES["deduplicate"],

@@ -26,7 +26,7 @@ LIMITS: Final[Mapping[str, Mapping[str, float | str]]] = {
 }
 # Paimon's default (CoreOptions.SNAPSHOT_NUM_RETAINED_MIN).
 LEAST_SNAPSHOTS: Final = 10
-# `older_than` is in the session's time zone, which the report does not know: at most so many seconds from UTC.
+# Spark reads `older_than` in the session's time zone. The report does not know it; it differs from UTC by at most 14 h.
 _ZONES: Final = 14 * 3600
 _DAY: Final = 86_400
 
@@ -125,7 +125,7 @@ def _snapshots(found: Condition) -> Iterator[Advice]:
     if found.snapshots > most:
         rule, reason = "snapshot_count", f"{found.snapshots:,} table snapshots (more than {most})."
     # The newest `least_snapshots` never expire.
-    elif found.oldest_snapshot > age + _ZONES and found.snapshots > found.least_snapshots:
+    elif found.oldest_snapshot > age + 2 * _ZONES and found.snapshots > found.least_snapshots:
         days = found.oldest_snapshot / _DAY
         rule = "snapshot_age"
         reason = f"The oldest table snapshot is {days:.0f} days old (more than {age / _DAY:.0f})."

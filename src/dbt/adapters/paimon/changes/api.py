@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final
@@ -16,6 +16,7 @@ from dbt.adapters.paimon.changes.reading import Reading, Source, between, refuse
 from dbt.adapters.paimon.changes.reads import ChangeReadMode, Output, SourceTable
 from dbt.adapters.paimon.metadata import schemas, snapshots, tags
 from dbt.adapters.paimon.metadata.commits import COMMIT_USER_CONF
+from dbt.adapters.paimon.metadata.schemas import Schema
 from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.state.kinds import Kind
@@ -86,7 +87,7 @@ class Changes:
             name = relation.render()
             source = reading.sources.get(name)
             if source is None:
-                source = self._source(what, relation, keep)
+                source = self._source(relation, keep)
                 if not full_refresh:
                     source = self._from_position(what, source, reading, on_expired, model)
                 reading.sources[name] = source
@@ -110,7 +111,7 @@ class Changes:
         refuse_other_tables(what, found or relation, self._adapter.credentials.paimon_catalogs)
         if found is None:
             return ""
-        whole = self._source(what, relation, keep=False)
+        whole = self._source(relation, keep=False)
         source = between(whole, start, end, what)
         if source.end != whole.end:
             self._refuse_other_columns(what, source)
@@ -189,19 +190,20 @@ class Changes:
             raise DbtRuntimeError("\n".join(f"{what}: {problem}" for problem in problems))
         refuse_other_tables(what, relation, self._adapter.credentials.paimon_catalogs)
 
-    def _source(self, what: str, relation: PaimonRelation, keep: bool) -> Source:
+    def _source(self, relation: PaimonRelation, keep: bool) -> Source:
         """The source for reading all rows of a table."""
         plain = relation.replace(limit=None, event_time_filter=None)
         existing, commits = self._tables.existing(plain), self._commits(plain)
         table, named = SourceTable.of(*relation.parts, existing), tuple(tags.tags(self._adapter.query, plain))
         end, schema = positions.latest(commits), existing.schema_id
-        return self._with_newest_names(what, Source(plain, table, commits, named, end, None, keep, schema=schema))
+        return self._with_newest_names(Source(plain, table, commits, named, end, None, keep, schema=schema))
 
-    def _with_newest_names(self, what: str, source: Source) -> Source:
-        """The source with its columns' names in the newest table snapshot, if the table was altered after it."""
+    def _with_newest_names(self, source: Source) -> Source:
+        """Add the column names of the newest table snapshot to the source, if the table was altered later."""
         if not source.is_altered:
             return source
-        names = self._old_names(what, source, source.end.snapshot)
+        known, then = self._schemas(source, source.end.snapshot)
+        names = schemas.then_called(known, then, known[0].id)
         if names == {name.lower(): name for name, _ in source.table.columns}:
             return source
         return replace(source, table=replace(source.table, newest_names=names))
@@ -253,6 +255,9 @@ class Changes:
     def _range_sql(self, what: str, source: Source, output: Output, mode: ChangeReadMode) -> str:
         assert source.start is not None
         table, start, end = source.table, source.start.snapshot, source.end.snapshot
+        if table.newest_names is not None:
+            # Refuses changed structs, which cannot be read together with the changes.
+            self._old_names(what, source, end)
         if mode is not ChangeReadMode.COMPARE:
             return reads.changes_sql(mode, table, start, end, output, self._adapter.versions)
         version: int | str = start if source.start_is_there else source.start_tag
@@ -271,13 +276,16 @@ class Changes:
 
     def _old_names(self, what: str, source: Source, version: int | str) -> dict[str, str]:
         """Each column's name in lower case -> its name at a table snapshot or a tag."""
+        known, then = self._schemas(source, version)
+        return reads.old_names(what, known, then, known[0].id)
+
+    def _schemas(self, source: Source, version: int | str) -> tuple[Sequence[Schema], int]:
+        """All schemas of a source, the current one first, and the id of the one at a table snapshot or a tag."""
         query, table = self._adapter.query, source.relation
         known = schemas.newest_first(query, table)
         if isinstance(version, str):
-            then = tags.tags(query, table)[version].schema
-        else:
-            then = next(commit.schema or 0 for commit in source.commits if commit.snapshot == version)
-        return reads.old_names(what, known, then, known[0].id)
+            return known, tags.tags(query, table)[version].schema
+        return known, next(commit.schema or 0 for commit in source.commits if commit.snapshot == version)
 
     def may_add(self, model: Node) -> bool:
         """Whether the query may be compiled to add rows: false after lost changes, which require a rebuild."""
@@ -327,9 +335,11 @@ class Changes:
             return {COMMIT_USER_CONF: promotion}
         reading = self._readings.get(model["unique_id"])
         if reading is None or not reading.sources:
+            if conf := self._unchanged.commit_conf(model):
+                return conf
             if rebuilt is not None and self._adapter.get_relation(*positions.positions_of(rebuilt).parts) is not None:
                 return {COMMIT_USER_CONF: positions.mark(positions.UNREAD)}
-            return self._unchanged.commit_conf(model)
+            return {}
         ends = {source.key: source.end for source in reading.sources.values()}
         return {COMMIT_USER_CONF: positions.mark(ends)}
 
@@ -390,7 +400,7 @@ class Changes:
             commits, table = self._commits(relation), SourceTable.of(*relation.parts, existing)
             end, schema = positions.latest(commits), existing.schema_id
             source = Source(relation, table, commits, (), end, None, salt=salt, schema=schema)
-            source = self._with_newest_names(f"materialized view '{model['name']}'", source)
+            source = self._with_newest_names(source)
             saved = reading.saved.get(source.key)
             start = marked.get(source.key) or (saved.position if saved is not None else None)
             reading.sources[relation.render()] = replace(source, start=start)

@@ -51,7 +51,7 @@ class SavedPosition:
     own: Position
 
 
-# The mark of a rebuild that read no changes: what is in the table does not follow from any position.
+# Marks a rebuild that read no changes. No older position is valid after it.
 UNREAD: Final[Mapping[str, Position]] = {hashlib.sha256().hexdigest()[:8]: NOTHING_READ}
 
 
@@ -96,7 +96,9 @@ def find(key: str, own: Sequence[Commit], saved: SavedPosition | None, table: ob
         if saved is not None and saved.own.snapshot >= commit.snapshot:
             return saved.position
         refuse_newer_mark(Kind.READ_MARK, commit.user, table)
-        if UNREAD.keys() & marked(commit.user).keys():
+        # A node with a key (`skip_unchanged`) reads no changes, either.
+        has_key = commit.kind == "OVERWRITE" and commit.user.startswith(f"{Kind.KEY_MARK.value}-")
+        if has_key or UNREAD.keys() & marked(commit.user).keys():
             return None
         if (found := _in_commit(key, commit)) is not None:
             return found

@@ -54,7 +54,7 @@ class SourceTable:
     primary_key: tuple[str, ...] = ()
     partition_by: tuple[str, ...] = ()
     options: Mapping[str, str] = field(default_factory=dict)
-    # The names of columns in the newest table snapshot (see `compare_sql`); None if they are those of the table.
+    # Current column name in lower case -> its name in the newest table snapshot. None if all names are the same.
     newest_names: Mapping[str, str] | None = None
 
     @classmethod
@@ -75,9 +75,18 @@ class SourceTable:
         return quoted(self.catalog, self.schema, self.identifier)
 
     def at(self, snapshot: int) -> str:
-        """The text after FROM that reads the newest table snapshot with the table's columns."""
-        version = f"{self.name} version as of {snapshot}"
-        return version if self.newest_names is None else f"(select {_called(self, self.newest_names)} from {version})"
+        """The SQL after FROM that reads a table snapshot with the current column names."""
+        version, then = f"{self.name} version as of {snapshot}", self.newest_names
+        if then is None:
+            return version
+        # Without casts of existing columns: Spark cannot cast a struct whose fields have changed.
+        columns = (
+            f"{quoted(old)} as {quoted(name)}"
+            if (old := then.get(name.lower()))
+            else f"cast(null as {kind}) as {quoted(name)}"
+            for name, kind in self.columns
+        )
+        return f"(select {', '.join(columns)} from {version})"
 
     def option(self, name: str, default: str = "") -> str:
         """The value of a table option, in lower case."""
@@ -238,7 +247,10 @@ left join (
 
 
 def _last_deleted(table: SourceTable, row: str) -> str:
-    """An aggregate: the row of a key's last delete, or NULL. By sequence field, because late rows were rejected."""
+    """SQL aggregate: the last deleted row of a key, or NULL.
+
+    With a sequence field, the row with the newest sequence is the last, because Paimon rejects late rows.
+    """
     sequence = [quoted(name) for name in column_list(table.options.get("sequence.field"))]
     if not sequence:
         return f"first({row}) filter (where rowkind = '-D')"

@@ -221,9 +221,8 @@ class Operations:
         tables = self._confirmed("drop_table", relation, asked, confirm)
         for each in tables:
             builds.hold(each)
-            # Without the table, the next listing would rename its old version back.
-            for relation_to_drop in (*builds.leftovers(each), each):
-                self._adapter.drop_relation(relation_to_drop)
+            builds.drop_leftovers(each)
+            self._adapter.drop_relation(each)
             builds.release()
         logger.info(f"drop_table on {tables[0]}: done")
 

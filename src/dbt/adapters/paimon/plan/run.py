@@ -85,9 +85,7 @@ class Runs:
         if table is not None:
             plans.builds.hold(table)
             plans.tables.refuse_loss(node, table, TO_VIEW, bool(context["should_full_refresh"]()))
-            # Without the table, the next listing would rename its old version back.
-            for leftover in plans.builds.leftovers(table):
-                plans.adapter.drop_relation(leftover)
+            plans.builds.drop_leftovers(table)
         branch = None if existing is None else plans.clones.behind(existing)
         plans.views.ensure_schema(target)
         definition = plans.views.definition(target, sql, node)

@@ -66,8 +66,6 @@ def begin(plans: Plans, context: Mapping[str, Any]) -> StreamRun:
         streams.refuse_newer(table, run.settings, run.previous_id)
     if run.adds:
         streams.resume(node, target, run.previous_id, plan, plans.deletes.relations(target))
-        if run.previous_id:
-            run = replace(run, spec=replace(run.spec, options={**run.spec.options, STREAM_ID: run.previous_id}))
     else:
         run = replace(run, spec=streams.begin(node, run.spec))
     steps = steps_of(run.spec, adds=run.adds, strategy="", branch=False, override=False)

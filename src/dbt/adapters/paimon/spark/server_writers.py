@@ -155,7 +155,9 @@ class Note:
         now = self._used.client_record()
         if self._own_record is None or now is None:
             return True
-        if not self._is_own(self._read()):
+        found = self._read()
+        # A restarted server has no notes.
+        if found is not None and not self._is_own(found):
             self._is_taken = True
             return False
         self._own_record = replace(now, holding=self._own_record.holding)

@@ -228,18 +228,15 @@ def _merge_column_faults(request: _Request) -> _Faults:
             f"MERGE would change the primary key column {', '.join(missing)}, which Paimon refuses. "
             "Add it to unique_key, or list other columns in merge_update_columns",
         )
-    kept = [
-        name
-        for name in request.spec.sequence_columns
-        if name in excluded or (update and name.lower() not in {each.lower() for each in update})
-    ]
-    if kept:
-        where, remedy = "merge_update_columns", "Add it to merge_update_columns"
-        if excluded:
-            where, remedy = "merge_exclude_columns", "Leave it out of merge_exclude_columns"
-        why = f"a late row would replace a newer one, because its sequence_field {', '.join(kept)} is not written"
-        yield where, f"{why}. {remedy}"
-    if update and not {name.lower() for name in update} - {name.lower() for name in request.unique_key}:
+    written = {name.lower() for name in update}
+    kept = [name for name in request.spec.sequence_columns if name.lower() not in written]
+    if update and kept and not request.config.get("matched_condition"):
+        yield (
+            "merge_update_columns",
+            f"a late row would replace a newer one, because its sequence_field {', '.join(kept)} is not written. "
+            "Add it to merge_update_columns, or compare the rows in matched_condition",
+        )
+    if update and not written - {name.lower() for name in request.unique_key}:
         yield (
             "merge_update_columns",
             "no row would be updated, because rows are matched by these columns. Name others; to add rows and "

@@ -30,6 +30,7 @@ class TableSpec:
         options: Paimon's option names and string values, without 'primary-key' and 'partition'.
         tag: the tag that each run creates.
         wap: whether rows are audited before they are published (write-audit-publish).
+        is_streamed: whether a stream writes the table.
         auto_buckets: whether the adapter chooses the number of buckets; until it does, the option `bucket` is missing.
     """
 
@@ -41,6 +42,7 @@ class TableSpec:
     maintenance: MaintenancePolicy | None = None
     compact_after_build: bool = True
     auto_buckets: bool = False
+    is_streamed: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "options", MappingProxyType(dict(self.options)))

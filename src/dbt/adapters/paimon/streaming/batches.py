@@ -33,7 +33,7 @@ _FAULT_COLUMNS: Final = ", ".join(quoted(name) for name, _ in FAULT_COLUMNS)
 
 
 class UnexpectedMessageError(Exception):
-    """A message cannot be written in one pass (see `BatchWriter.in_one_pass`); its batch is not written."""
+    """A batch has a message that needs more than a row (see `BatchWriter.in_one_pass`). Nothing of it is written."""
 
 
 class NewColumnsError(DbtRuntimeError):
@@ -109,9 +109,12 @@ class BatchWriter:
 
     def _write_in_one_pass(self, frame: DataFrame, batch: int) -> None:
         session = frame.sparkSession
-        # Not deterministic, so that Spark applies the model's own filters after it.
-        undeclared = f" or size({UNDECLARED}) > 0" if self.refuses_new_columns and UNDECLARED in frame.columns else ""
-        unexpected = f"{PROBLEM} is not null{undeclared}"
+        unexpected = f"{PROBLEM} is not null"
+        if self.refuses_new_columns and UNDECLARED in frame.columns:
+            is_map = frame.schema[UNDECLARED].dataType.typeName() == "map"
+            values = f"map_values({UNDECLARED})" if is_map else UNDECLARED
+            unexpected += f" or coalesce(exists({values}, v -> v is not null), false)"
+        # `rand` makes this filter nondeterministic, so Spark does not move the model's filters below it.
         frame = frame.where(f"case when {unexpected} then raise_error('{_UNEXPECTED}') else rand(0) >= 0 end")
         name_raw_rows(frame, self.inputs)
         name_rows(session, self.inputs, batch)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,7 +31,9 @@ _GRACE_PERIOD: Final = 60
 # Nodes of an analyzed plan that combine rows of two inputs.
 _JOINS: Final = ("Join", "Except", "Intersect")
 # Nodes that read all rows of their input.
-_READING_ALL: Final = ("Project", "Filter", "SubqueryAlias", "View", "Aggregate", "Window", "Generate")
+_READING_ALL: Final = frozenset(
+    "Project Filter SubqueryAlias View Aggregate Distinct Sort Window Generate CTERelationDef".split()
+)
 
 
 def _raise_permanent(exc: Exception, is_restart: bool) -> None:
@@ -79,7 +82,8 @@ class Query:
                 self._run(frame())
             except Exception as exc:  # noqa: PERF203 - a few attempts
                 if isinstance(exc, UnexpectedMessageError):
-                    writer.in_one_pass, failed = False, True
+                    # Its statement has failed without a commit.
+                    writer.in_one_pass, writer.failure = False, None
                     continue
                 _raise_permanent(exc, failed)
                 if writer.written.batches > written:
@@ -115,7 +119,7 @@ class Query:
         reported, looked_at = -1, time.monotonic()
         # Set once the query has to end: the last batch finished by then, and the deadline of the current batch.
         ending: tuple[int, float] | None = None
-        while not started.awaitTermination(_CHECK_INTERVAL):
+        while not self._has_ended(started, reported):
             reported = self._report_progress(started, reported)
             if trigger.is_cancelled():
                 raise self._cancelled()
@@ -134,6 +138,15 @@ class Query:
             started.stop()
             break
         self._report_progress(started, reported)
+
+    def _has_ended(self, started: Any, reported: int) -> bool:
+        """Wait for a moment, and return whether the query has ended. Reports its last batches before its error."""
+        try:
+            return bool(started.awaitTermination(_CHECK_INTERVAL))
+        except Exception:
+            with suppress(Exception):
+                self._report_progress(started, reported)
+            raise
 
     def _may_stop(self, started: Any, last_batch: int, deadline: float) -> bool:
         """Whether a query may be stopped: its batch has finished, it waits for rows, or the deadline has passed."""
@@ -158,11 +171,13 @@ class Query:
 
 
 def reads_every_row(plan: Any) -> bool:
-    """Whether a query reads each row of its only stream, and reads it once. `plan`: its analyzed plan."""
-    below = elements(plan.children())
+    """Whether a query reads one stream only, and each of its rows exactly once. `plan`: its analyzed plan."""
+    name, below = plan.nodeName(), elements(plan.children())
     if not below:
-        return bool(plan.isStreaming())
-    return len(below) == 1 and plan.nodeName() in _READING_ALL and reads_every_row(below[0])
+        return name == "CTERelationRef" or bool(plan.isStreaming())
+    if name == "WithCTE":
+        return all(map(reads_every_row, below))
+    return len(below) == 1 and name in _READING_ALL and reads_every_row(below[0])
 
 
 def refuse_joins_of_streams(plan: Any, model: str) -> None:

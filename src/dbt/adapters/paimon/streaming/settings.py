@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Versions
@@ -52,7 +52,7 @@ def plan_stream(model: Mapping[str, Any], versions: Versions) -> StreamPlan:
     plan = collect_plan(config, problems=problems, versions=versions, **contract)
     settings = collect_settings(config, plan.spec, plan.strategy, problems)
     problems.raise_if_any()
-    return StreamPlan(plan.spec, plan.strategy, settings)
+    return StreamPlan(replace(plan.spec, is_streamed=True), plan.strategy, settings)
 
 
 def collect_settings(config: Mapping[str, Any], spec: TableSpec, strategy: str, problems: Problems) -> StreamSettings:

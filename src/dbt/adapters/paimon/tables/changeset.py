@@ -124,6 +124,8 @@ def compute_changeset(
     current = _with_keys(existing.as_spec())
     inherited = {name: value for name, value in defaults.items() if name not in PROTECTED_OPTIONS}
     wanted = {**inherited, **_with_keys(spec)}
+    if spec.is_streamed and STREAM_ID in current:
+        wanted = {STREAM_ID: current[STREAM_ID], **wanted}
     unkeyed = [column.name for column in existing.columns if column.name not in existing.primary_key]
     changes = tuple(_differing(wanted, current, versions))
     immutable = tuple(change for change in changes if needs_new_table(change, current, versions))

@@ -10,7 +10,7 @@ from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.column import SIZED
-from dbt.adapters.paimon.spec.strategies import UPSERTING
+from dbt.adapters.paimon.spec.strategies import MERGE, UPSERTING
 from dbt.adapters.paimon.spec.table import TableSpec, lower_names
 from dbt.adapters.paimon.sql.assignment import can_alter_type
 from dbt.adapters.paimon.sql.data_types import typed_nulls
@@ -277,15 +277,22 @@ def _lost_values(dropped: Sequence[str], strategy: str, spec: TableSpec) -> list
     # columns that the query does not return are lost.
     if strategy not in UPSERTING or spec.merge_engine not in ("partial-update", "aggregation"):
         return list(dropped)
+    if strategy == MERGE:
+        # MERGE writes whole rows, with the stored values of the other columns.
+        return []
     functions = {column: function for _, column, function in spec.aggregate_functions()}
-    # FieldLastValueAgg takes a NULL; a row with a sequence of its group sets all columns of the group, also to NULL.
+    default = functions.get("", "")
+    # A row with a sequence of its group sets all columns of the group, also to NULL.
     grouped = {
         name.strip()
         for _, sequence, members in spec.field_options("sequence-group")
         if set(sequence) - set(dropped)
         for name in members.split(",")
     }
-    return [name for name in dropped if name in grouped or functions.get(name, functions.get("")) == "last_value"]
+    # FieldLastValueAgg takes a NULL; other functions ignore it.
+    return [
+        name for name in dropped if functions.get(name, default or "last_value" * (name in grouped)) == "last_value"
+    ]
 
 
 def refuse_schema_change(

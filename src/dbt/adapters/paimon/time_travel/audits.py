@@ -139,7 +139,7 @@ class Audits:
         branch = branch_of(relation, BRANCH)
         found = tags.refs(self._adapter.query, relation)
         tagged = BRANCH in found.tags
-        # A branch has a copy of the tag that it was created from. So its own tags show whether it shares the files.
+        # A branch that was created from a tag has a copy of the tag. Such a branch shares the table's files.
         if BRANCH in found.branches and not tagged and not tags.tags(self._adapter.query, branch):
             with suppress(DbtRuntimeError):
                 self._adapter.query(f"truncate table {branch}")

@@ -169,7 +169,7 @@ class Clones:
         catalog = self._adapter.credentials.catalog_of(original.database or "")
         kind = catalog.metastore if catalog is not None else self._adapter.versions.catalog_kind
         versions = replace(self._adapter.versions, catalog_kind=kind)
-        # A clone by branch is a view. Only the target's own catalog can do without views of its own.
+        # A clone by branch is a view. A catalog of catalogs.yml must store it itself.
         needed = [Capability.BRANCHES]
         if original.database in self._adapter.credentials.integrations:
             needed.append(Capability.VIEWS)

@@ -21,7 +21,7 @@ TAG: Final = "tag"
 TIMESTAMP: Final = "timestamp"
 BRANCH: Final = "branch"
 
-# The retention of a tag without which a branch cannot be read or dropped. By default a tag expires as the table says.
+# The retention of a tag that a branch needs. Other tags expire by the table's options.
 KEPT: Final = "36500 d"
 # The number of tags, branches or table snapshots that an error lists.
 _MAX_LISTED: Final = 20

@@ -57,8 +57,9 @@ def require_commit(
         ) from cause
     if not is_moved:
         raise DbtRuntimeError(
-            f"{relation}: the connection to the server was lost, and another run has taken over the table. This run's "
-            f"statement has committed snapshot {committed.snapshot_id}, but its node stops here. Run again."
+            f"{relation}: the connection to the server was lost, and another run has taken over the table. This "
+            f"statement has committed snapshot {committed.snapshot_id}, but its node stops here. Look at the table "
+            "before you run again."
         ) from cause
     logger.warning(
         f"{relation}: the connection to the server was lost, but the statement has committed snapshot "

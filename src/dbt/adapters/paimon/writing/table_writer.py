@@ -145,9 +145,13 @@ class TableWriter:
             self.hold(target)
         if self.finish_renames(target):
             self._list_again(target)
+        self.drop_leftovers(target)
+        return self._cached(target)
+
+    def drop_leftovers(self, target: PaimonRelation) -> None:
+        """Drop what killed runs have left of a table. The next listing would rename an old version to its name."""
         for leftover in self.leftovers(target):
             self._adapter.drop_relation(leftover)
-        return self._cached(target)
 
     def _cached(self, target: PaimonRelation) -> PaimonRelation | None:
         return self._adapter.get_relation(target.database, target.schema, target.identifier)
