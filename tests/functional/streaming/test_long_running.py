@@ -121,6 +121,8 @@ def test_it_goes_on_until_a_signal(project: Project):
         # Another process writes the source meanwhile.
         project.add(10, 20, "int")
         project.until(lambda: project.data_files("followed") - before, stream)
+        # Wait until the endless query has the table: it would be refused if the second stream had it.
+        project.until(lambda: project.said().count("START sql streaming model s.copied") > 1, stream)
         # A second stream is refused. Retry, as the table is not locked between the first run and the endless query.
         project.until(lambda: "another process is already streaming into" in project.second("copied"), stream)
         # A column gets a wider type, and values that do not fit the old type.
