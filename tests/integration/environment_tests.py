@@ -53,7 +53,7 @@ class EnvironmentTests:
 
 
 def rows_of(project: Any, schema: str, name: str) -> Rows:
-    """The sorted rows of a table or view, wherever the target keeps its views."""
+    """The sorted rows of a table or view. Some targets keep views in another catalog than tables."""
     adapter = project.adapter
     with get_connection(adapter):
         relation = adapter.get_relation(adapter.credentials.database, schema, name)

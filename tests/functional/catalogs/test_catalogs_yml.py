@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,12 @@ class TestSecondCatalog(_Project):
     def archive(self, tmp_path_factory) -> Path:
         return tmp_path_factory.mktemp("archive")
 
+    @pytest.fixture(scope="class")
+    def profiles_config_update(self, dbt_profile_target, unique_schema):
+        target = {**dbt_profile_target, "schema": unique_schema}
+        request = {**target, "schema": f"{unique_schema}_pr", "clone_by": "branch"}
+        return {"test": {"outputs": {"default": target, "request": request}, "target": "default"}}
+
     def test_build(self, project, archive):
         self.write(
             project,
@@ -98,6 +105,18 @@ class TestSecondCatalog(_Project):
         run_dbt(["run", "--select", "archived"])
         assert sorted(rows(f"select * from {schema}.archived")) == [(1, "kept"), (7, "staged")]
         assert [row[1] for row in rows(f"show tables in {schema}")] == ["archived"]
+
+    def test_a_clone_in_a_catalog_without_views_is_a_copy(self, project, archive):
+        self.write(project, catalogs(catalog_type="filesystem", external_volume=str(archive)))
+        run_dbt(["run", "--select", "archived"])
+        target = Path(project.project_root) / "target"
+        shutil.copytree(target, target.with_name("state"))
+        run_dbt(["clone", "--select", "archived", "--state", "state", "--target", "request"])
+        assert rows(f"select * from archive_lake.{project.test_schema}_pr.archived where note = 'kept'") == [
+            (1, "kept")
+        ]
+        assert rows(f"select * from archive_lake.{project.test_schema}.`archived$branches`") == []
+        rows(f"drop database archive_lake.{project.test_schema}_pr cascade")
 
     def test_a_view_has_no_place_there(self, project, archive):
         self.write(project, catalogs(catalog_type="filesystem", external_volume=str(archive)))

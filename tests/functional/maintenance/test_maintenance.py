@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from dbt.tests.util import run_dbt
 
@@ -13,11 +15,19 @@ MODEL = """
 select {{ var('run') }} as id, "it's" as day union all select {{ var('run') }}, '2024-01-01'
 """
 
+DATED = """
+{{ config(materialized='table', partition_by='day') }} select 1 as id, date'2024-01-01' as day
+"""
+
+
+def operate(macro, *, expect_pass=True, **arguments):
+    run_dbt(["run-operation", macro, "--args", str({"relation": "kept"} | arguments)], expect_pass=expect_pass)
+
 
 class TestMaintenance:
     @pytest.fixture(scope="class")
     def models(self):
-        return {"kept.sql": MODEL}
+        return {"kept.sql": MODEL, "dated.sql": DATED}
 
     def test_hooks_and_operations(self, project, rows):
         def files(day):
@@ -25,7 +35,7 @@ class TestMaintenance:
             return rows(f'select count(*) from {{schema}}.`kept$files` where partition like "%{day}%"')[0][0]
 
         for run in (1, 2, 3):
-            run_dbt(["run", "--vars", f"run: {run}"])
+            run_dbt(["run", "--select", "kept", "--vars", f"run: {run}"])
         assert [row[0] for row in rows("select tag_name from {schema}.`kept$tags` order by 1")] == [
             "run_1",
             "run_2",
@@ -33,9 +43,6 @@ class TestMaintenance:
         ]
         assert rows("select count(*) from {schema}.kept version as of 'run_2'") == [(4,)]
         assert files("it's") == 1
-
-        def operate(macro, **arguments):
-            run_dbt(["run-operation", macro, "--args", str({"relation": "kept"} | arguments)])
 
         assert files("2024-01-01") > 1
         operate("compact")
@@ -59,3 +66,12 @@ class TestMaintenance:
             timestamp_pattern="$day",
         )
         assert rows("select distinct day from {schema}.kept") == [("it's",)]
+
+    def test_partitions_by_a_date_expire_only_by_their_last_update(self, project, rows):
+        run_dbt(["run", "--select", "dated"])
+        expire = {"relation": "dated", "timestamp_formatter": "yyyy-MM-dd"}
+        operate("expire_partitions", **expire, expiration_time="30 d", expect_pass=False)
+        assert rows("select id from {schema}.dated") == [(1,)]
+        time.sleep(2)
+        operate("expire_partitions", **expire, expiration_time="1 s", expire_strategy="update-time")
+        assert rows("select id from {schema}.dated") == []

@@ -61,7 +61,7 @@ select id, text, last, regexp_extract(_file, '[^/]+$', 0) as file from {{ stream
 COLUMNS = """{{ config(materialized='streaming') }}
 select id, name from {{ stream(source('landing', 'columns')) }}
 """
-# The filters do not hide a message that is not a row.
+# A filter of the model must not hide a message that cannot be parsed.
 FILTERED = """{{ config(materialized='streaming') }}
 select id from (select * from {{ stream(source('landing', 'messages')) }} where id is not null) where amount > 1
 """

@@ -13,6 +13,7 @@ from dbt.tests.util import get_connection
 
 from dbt.adapters.paimon.streaming.descriptions import SourceColumn
 from dbt.adapters.paimon.streaming.formats.messages import JsonMessages, parsed
+from dbt.adapters.paimon.streaming.query import reads_every_row
 
 COLUMNS = {
     "id": "bigint",
@@ -198,6 +199,22 @@ def of_any_kind(seed: int, count: int) -> list[str]:
     return messages
 
 
+# (query of a stream `numbers`, whether it certainly reads each of its messages once)
+QUERIES = [
+    ("select * from numbers", True),
+    ("with big as (select value from numbers where value > 5) select * from big", True),
+    ("with big as (select value from numbers) select a.value from big as a join big as b using (value)", False),
+    ("select distinct value from numbers", True),
+    ("select value, count(*) from (select value from numbers order by value) group by value having count(*) > 1", True),
+    ("select explode(sequence(1, value)) as one from numbers", True),
+    ("select value from numbers limit 5", False),
+    ("select value from numbers union all select value from numbers", False),
+    ("select value from numbers join range(9) as r on r.id = value", False),
+    ("select value from numbers where value in (select id from range(9))", True),
+    ("select id as value from range(9)", False),
+]
+
+
 class TestMessages:
     @pytest.fixture(scope="class")
     def models(self) -> dict[str, str]:
@@ -251,3 +268,10 @@ class TestMessages:
         assert sum(each["__problem"] is None for each in direct) > 500
         for message, one, other in zip(given, direct, marked, strict=True):
             assert one == other, message
+
+    @pytest.mark.parametrize(("sql", "every"), QUERIES)
+    def test_queries_that_read_every_message(self, project: Any, sql: str, every: bool) -> None:
+        with get_connection(project.adapter):
+            session = project.adapter.handle.session
+            session.readStream.format("rate").load().createOrReplaceTempView("numbers")
+            assert reads_every_row(session.sql(sql)._jdf.queryExecution().analyzed()) is every

@@ -219,6 +219,10 @@ class TestTimeTravel:
         run_dbt([*run, "{falls: true, run: 2}"])
         operate("delete_branch", relation="falling", branch="kept", expect_pass=False)
         assert rows(ids) == [(1,), (2,)]
+        run_dbt([*run, "run: 3"])
+        operate("delete_branch", relation="falling", branch="kept")
+        assert rows("select * from {schema}.`falling$branches`") == []
+        assert rows(ids) == [(1,), (2,), (3,)]
 
     def test_rollback_to_a_timestamp(self, project, rows):
         rows("insert into {schema}.prices values (50, 0)")

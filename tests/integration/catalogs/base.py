@@ -35,6 +35,9 @@ select id, {{ var('step') }} as step, id % 2 as part from range(4) {% if is_incr
 ) }}
 select * from values ({{ var('step') }}, '2020-01-01'), ({{ var('step') }}, '2999-01-01') as _ (step, day)""",
     "seen.sql": "{{ config(materialized='view') }} select id, step from {{ ref('upserted') }} where id < 2",
+    # This model is refused if the catalog does not return the query of the view.
+    "kept_current.sql": """{{ config(materialized='materialized_view', refresh_mode='incremental') }}
+select id, step from {{ ref('seen') }}""",
     "read_from_a_view.sql": "{{ config(materialized='table') }} select * from {{ ref('seen') }}",
     "items.yml": {
         "snapshots": [
@@ -61,6 +64,7 @@ def states(step: int) -> dict[str, list[tuple[Any, ...]]]:
         "upserted": [(number, 1 if number % 2 else step) for number in range(4)],
         "parted": [(number, 1 if number % 2 else step, number % 2) for number in range(4)],
         "recent": [(step, "2999-01-01")],
+        "kept_current": [(0, step), (1, 1)],
         "read_from_a_view": [(0, step), (1, 1)],
         "planted": [(1, "one"), (2, "two")],
         "history": [(number, past, past == step) for number in range(3) for past in range(1, step + 1)],
@@ -127,7 +131,7 @@ class CatalogTests:
         return Reader(dbt_profile_target)
 
     def build(self, step: int) -> None:
-        assert len(run_dbt(["build", "--vars", f"{{step: {step}}}"])) == 9
+        assert len(run_dbt(["build", "--vars", f"{{step: {step}}}"])) == 10
 
     def assert_state(self, reader: Reader, step: int) -> None:
         for table, rows in states(step).items():

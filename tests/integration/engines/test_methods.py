@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import pytest
 from click.testing import CliRunner
 from dbt.tests.util import get_connection, run_dbt
 
+from dbt.adapters.paimon.spark.server_writers import Note, ServerWriters
 from dbt.adapters.paimon.sql import views
 from dbt_paimon.cli import main
 
@@ -360,6 +362,19 @@ class TestConnect(Methods):
     def test_a_python_model(self, project, rows):
         run_dbt(["run", "--select", "upserted", "in_python"])
         assert rows("select sum(twice) = 2 * sum(id) from {schema}.in_python") == [(True,)]
+
+    def test_a_client_that_returns_leaves_the_note_of_its_successor(self, project):
+        with get_connection(project.adapter):
+            handle = project.adapter.handle
+            writers = ServerWriters(1, served=True)
+            with Note(writers, lambda: handle, "`any table`") as note:
+                assert writers.move()
+                successor = replace(handle.client_record(), holding="successor")
+                note._write(successor)
+                assert not writers.move()
+                assert note._read() == successor
+            assert note._read() == successor
+            handle.rows_of(f"drop view {note._name}")
 
     def test_sessions_are_closed_at_the_end(self, connect_port):
         ended = subprocess.run(

@@ -193,13 +193,13 @@ class Changes:
     def _source(self, relation: PaimonRelation, keep: bool) -> Source:
         """The source for reading all rows of a table."""
         plain = relation.replace(limit=None, event_time_filter=None)
-        existing, commits = self._tables.existing(plain), self._commits(plain)
-        table, named = SourceTable.of(*relation.parts, existing), tuple(tags.tags(self._adapter.query, plain))
-        end, schema = positions.latest(commits), existing.schema_id
-        return self._with_newest_names(Source(plain, table, commits, named, end, None, keep, schema=schema))
+        named = tuple(tags.tags(self._adapter.query, plain))
+        return replace(self._opened(plain, self._tables.existing(plain)), tags=named, keep=keep)
 
-    def _with_newest_names(self, source: Source) -> Source:
-        """Add the column names of the newest table snapshot to the source, if the table was altered later."""
+    def _opened(self, relation: PaimonRelation, existing: ExistingTable) -> Source:
+        """A source at its newest table snapshot, with the column names of that time if the table was altered later."""
+        commits, table = self._commits(relation), SourceTable.of(*relation.parts, existing)
+        source = Source(relation, table, commits, (), positions.latest(commits), None, schema=existing.schema_id)
         if not source.is_altered:
             return source
         known, then = self._schemas(source, source.end.snapshot)
@@ -280,7 +280,7 @@ class Changes:
         return reads.old_names(what, known, then, known[0].id)
 
     def _schemas(self, source: Source, version: int | str) -> tuple[Sequence[Schema], int]:
-        """All schemas of a source, the current one first, and the id of the one at a table snapshot or a tag."""
+        """All schemas of a source (the current one first), and the id of the schema at a table snapshot or a tag."""
         query, table = self._adapter.query, source.relation
         known = schemas.newest_first(query, table)
         if isinstance(version, str):
@@ -397,10 +397,7 @@ class Changes:
         }
         marked = positions.marked(reading.last_write.user) if reading.last_write else {}
         for relation, existing in sources.items():
-            commits, table = self._commits(relation), SourceTable.of(*relation.parts, existing)
-            end, schema = positions.latest(commits), existing.schema_id
-            source = Source(relation, table, commits, (), end, None, salt=salt, schema=schema)
-            source = self._with_newest_names(source)
+            source = replace(self._opened(relation, existing), salt=salt)
             saved = reading.saved.get(source.key)
             start = marked.get(source.key) or (saved.position if saved is not None else None)
             reading.sources[relation.render()] = replace(source, start=start)

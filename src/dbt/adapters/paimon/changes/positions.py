@@ -82,7 +82,7 @@ def marked(user: str) -> dict[str, Position]:
 
 
 def find(key: str, own: Sequence[Commit], saved: SavedPosition | None, table: object = "The table") -> Position | None:
-    """How far a model has read a source: the later one of a mark in its commits and a saved position. None if unknown.
+    """How far a model has read a source: the later of a mark in its commits and a saved position. None if unknown.
 
     Args:
         key: the fingerprint of the source.
@@ -96,7 +96,7 @@ def find(key: str, own: Sequence[Commit], saved: SavedPosition | None, table: ob
         if saved is not None and saved.own.snapshot >= commit.snapshot:
             return saved.position
         refuse_newer_mark(Kind.READ_MARK, commit.user, table)
-        # A node with a key (`skip_unchanged`) reads no changes, either.
+        # A node with a key for `skip_unchanged` reads no changes.
         has_key = commit.kind == "OVERWRITE" and commit.user.startswith(f"{Kind.KEY_MARK.value}-")
         if has_key or UNREAD.keys() & marked(commit.user).keys():
             return None

@@ -79,14 +79,8 @@ class SourceTable:
         version, then = f"{self.name} version as of {snapshot}", self.newest_names
         if then is None:
             return version
-        # Without casts of existing columns: Spark cannot cast a struct whose fields have changed.
-        columns = (
-            f"{quoted(old)} as {quoted(name)}"
-            if (old := then.get(name.lower()))
-            else f"cast(null as {kind}) as {quoted(name)}"
-            for name, kind in self.columns
-        )
-        return f"(select {', '.join(columns)} from {version})"
+        # Without casts: Spark cannot cast a struct whose fields have changed.
+        return f"(select {_called(self, then, cast=False)} from {version})"
 
     def option(self, name: str, default: str = "") -> str:
         """The value of a table option, in lower case."""
@@ -247,7 +241,7 @@ left join (
 
 
 def _last_deleted(table: SourceTable, row: str) -> str:
-    """SQL aggregate: the last deleted row of a key, or NULL.
+    """An SQL aggregate: the row that was last deleted for a key, or NULL.
 
     With a sequence field, the row with the newest sequence is the last, because Paimon rejects late rows.
     """
@@ -287,7 +281,7 @@ def compare_sql(
     new = ", ".join(quoted(name) for name, _ in table.columns)
     version = string_literal(start) if isinstance(start, str) else start
     now = f"select {new} from {table.at(end)}"
-    then = f"select {_called(table, old_names)} from {table.name} version as of {version}"
+    then = f"select {_called(table, old_names, cast=True)} from {table.name} version as of {version}"
     if table.primary_key:
         return _subquery(_compare_by_key(table, then, now, end, output))
     inserted = f"select *, '+I' as {quoted(output.row_kind)}{_snapshot(output, end)}"
@@ -295,12 +289,18 @@ def compare_sql(
     return _subquery(f"{inserted} from ({now} except all {then})\nunion all\n{deleted} from ({then} except all {now})")
 
 
-def _called(table: SourceTable, names: Mapping[str, str]) -> str:
-    """The select list of the table's columns from columns with these names (see `compare_sql`)."""
-    return ", ".join(
-        f"cast({quoted(then) if (then := names.get(name.lower())) else 'null'} as {kind}) as {quoted(name)}"
-        for name, kind in table.columns
-    )
+def _called(table: SourceTable, names: Mapping[str, str], *, cast: bool) -> str:
+    """A select list of a table's columns that reads them by other names (see `compare_sql`).
+
+    `cast`: whether to cast each column to its current type; a missing column is always NULL of this type.
+    """
+
+    def value(name: str, kind: str) -> str:
+        then = names.get(name.lower())
+        sql = quoted(then) if then else "null"
+        return f"cast({sql} as {kind})" if cast or not then else sql
+
+    return ", ".join(f"{value(name, kind)} as {quoted(name)}" for name, kind in table.columns)
 
 
 def _compare_by_key(table: SourceTable, then: str, now: str, end: int, output: Output) -> str:
@@ -327,7 +327,7 @@ from (
 
 
 def _json(row: str) -> str:
-    """A row as JSON. By default, `to_json` writes only milliseconds."""
+    """A row as JSON with microseconds; by default, `to_json` writes milliseconds."""
     moment = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
     formats = f"'timestampFormat', {string_literal(f'{moment}XXX')}, 'timestampNTZFormat', {string_literal(moment)}"
     return f"to_json({row}, map({formats}))"

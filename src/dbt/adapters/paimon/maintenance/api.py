@@ -27,7 +27,7 @@ from dbt.adapters.paimon.spec.api import Specs
 from dbt.adapters.paimon.spec.components.maintenance import expiry_problems
 from dbt.adapters.paimon.spec.maintenance_policy import RETAIN_MIN, ExpirePartitions, MaintenancePolicy, read_policy
 from dbt.adapters.paimon.spec.problems import Problems
-from dbt.adapters.paimon.spec.table import BRANCH_OPTIONS, TableSpec
+from dbt.adapters.paimon.spec.table import TableSpec, option_of_branch
 from dbt.adapters.paimon.sql import booleans, procedures
 from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.tables.api import Tables
@@ -286,8 +286,7 @@ class Maintenance:
 
     def _refuse_read_branch(self, relation: PaimonRelation, branch: str) -> None:
         """Refuse to delete a branch that the table reads: without it, Paimon before 1.1 cannot open the table."""
-        options = self._tables.existing(relation).options
-        if option := next((name for name in BRANCH_OPTIONS if options.get(name) == branch), None):
+        if option := option_of_branch(self._tables.existing(relation).options, branch):
             raise DbtRuntimeError(
                 f"delete_branch on {relation}: the table reads this branch ({option}). Remove that option from the "
                 "model's tblproperties, and run the model first."

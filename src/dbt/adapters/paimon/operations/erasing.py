@@ -23,7 +23,7 @@ from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark.formatting import counted
 from dbt.adapters.paimon.spec import deleting
 from dbt.adapters.paimon.spec.components import iceberg
-from dbt.adapters.paimon.spec.table import BRANCH_OPTIONS, TableSpec
+from dbt.adapters.paimon.spec.table import TableSpec, option_of_branch
 from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.streaming.dead_letters import dead_letters_of
@@ -365,8 +365,8 @@ class Erasures:
             yield f"{left.identifier}, which a run left behind, may hold the key too. Run its model, or drop that table"
         if held.rows or held.files:
             yield from why_not(target, self._adapter.versions)
-            for option in BRANCH_OPTIONS:
-                if (branch := target.spec.options.get(option)) in held.branches:
+            for branch in held.branches:
+                if option := option_of_branch(target.spec.options, branch):
                     yield f"the table reads its branch {branch} ({option}), which has the key. Remove the option first"
             if consumers := sorted(tags.consumers(self._adapter.query, relation)):
                 names = ", ".join(consumers)

@@ -43,7 +43,7 @@ ONE_INSERT: Final = (APPEND, UPSERT, PARTIAL_UPDATE)
 _MERGEABLE: Final = frozenset({"", "deduplicate", "partial-update"})
 
 # PaimonMergeInto.checkCondition refuses subqueries in these conditions.
-CONDITIONS: Final = ("matched_condition", "not_matched_condition", "merge_delete_condition", "incremental_predicates")
+_CONDITIONS: Final = ("matched_condition", "not_matched_condition", "merge_delete_condition", "incremental_predicates")
 _SUBQUERY: Final = re.compile(r"\(\s*select\b", re.IGNORECASE)
 
 ON_SCHEMA_CHANGE: Final = ("ignore", "fail", "append_new_columns", "sync_all_columns")
@@ -125,10 +125,7 @@ def collect_strategy(spec: TableSpec, config: Mapping[str, Any], versions: Versi
 
     An unknown name refers to a macro of the project (`get_incremental_<name>_sql`), unless it looks misspelt.
     """
-    strategy = _strategy_of(spec, config)
-    # dbt's older name.
-    if config.get("predicates"):
-        config = {**config, "incremental_predicates": config["predicates"]}
+    strategy, config = _strategy_of(spec, config), {**config, "incremental_predicates": incremental_predicates(config)}
     _check_schema_change(config, problems)
     if strategy in STRATEGIES:
         faults = STRATEGIES[strategy].faults(_Request(spec, config, versions))
@@ -137,6 +134,16 @@ def collect_strategy(spec: TableSpec, config: Mapping[str, Any], versions: Versi
     elif near := suggestion(strategy, STRATEGIES):
         problems.add(_STRATEGY, strategy, f"unknown strategy. Did you mean '{near}'?")
     return strategy
+
+
+def incremental_predicates(config: Mapping[str, Any]) -> Any:
+    """The config `incremental_predicates`, or `predicates`, its older name in dbt."""
+    return config.get("predicates") or config.get("incremental_predicates")
+
+
+def has_conditions(config: Mapping[str, Any]) -> bool:
+    """Whether the config has SQL that decides which rows a MERGE writes or deletes."""
+    return bool(incremental_predicates(config)) or any(config.get(key) for key in _CONDITIONS)
 
 
 def conf_of(strategy: str, spec: TableSpec) -> Mapping[str, str]:
@@ -207,7 +214,7 @@ def _merge(request: _Request) -> _Faults:
     yield from _merge_column_faults(request)
     if request.config.get("merge_delete_condition") and (fault := _merge_delete_fault(spec, request.versions)):
         yield "merge_delete_condition", fault
-    yield from _subquery_faults(request, CONDITIONS)
+    yield from _subquery_faults(request, _CONDITIONS)
 
 
 def _subquery_faults(request: _Request, keys: Iterable[str]) -> _Faults:

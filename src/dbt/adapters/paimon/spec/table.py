@@ -21,6 +21,11 @@ DEFAULT_FUNCTION: Final = "fields.default-aggregate-function"
 BRANCH_OPTIONS: Final = ("scan.fallback-branch", "scan.primary-branch")
 
 
+def option_of_branch(options: Mapping[str, str], branch: str) -> str | None:
+    """The option by which a table reads this branch, or None."""
+    return next((name for name in BRANCH_OPTIONS if options.get(name) == branch), None)
+
+
 @dataclass(frozen=True)
 class TableSpec:
     """The validated table that a model's config describes, without columns. `ExistingTable` is a table in the catalog.

@@ -22,7 +22,7 @@ _PARAMETRIC = re.compile(r"^(?P<name>[A-Z]+)\s*\((?P<args>[\d, ]+)\)")
 
 
 def kept_type(paimon_type: str | dict[str, Any]) -> str:
-    """A type with its timestamp precision, such as `timestamp(3)`; '' if every timestamp has Spark's precision.
+    """A Spark type that shows a lower timestamp precision, such as `timestamp(3)`; '' if no timestamp has one.
 
     Spark can only declare `TIMESTAMP(6)`, but writes to less precise columns without an error [ran, 0.9.0]: in a
     `TIMESTAMP(3)` the microseconds are lost. Values that are too long for a `BINARY(n)` are not truncated.

@@ -33,7 +33,7 @@ _FAULT_COLUMNS: Final = ", ".join(quoted(name) for name, _ in FAULT_COLUMNS)
 
 
 class UnexpectedMessageError(Exception):
-    """A batch has a message that needs more than a row (see `BatchWriter.in_one_pass`). Nothing of it is written."""
+    """A message of a batch is not a row, or has new columns (see `BatchWriter.in_one_pass`). No row was written."""
 
 
 class NewColumnsError(DbtRuntimeError):

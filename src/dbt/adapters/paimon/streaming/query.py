@@ -82,7 +82,7 @@ class Query:
                 self._run(frame())
             except Exception as exc:  # noqa: PERF203 - a few attempts
                 if isinstance(exc, UnexpectedMessageError):
-                    # Its statement has failed without a commit.
+                    # The statement of the batch has failed without a commit, so there is nothing to look for.
                     writer.in_one_pass, writer.failure = False, None
                     continue
                 _raise_permanent(exc, failed)
@@ -140,7 +140,7 @@ class Query:
         self._report_progress(started, reported)
 
     def _has_ended(self, started: Any, reported: int) -> bool:
-        """Wait for a moment, and return whether the query has ended. Reports its last batches before its error."""
+        """Wait for a moment, and return whether the query has ended. If it failed, report its last batches first."""
         try:
             return bool(started.awaitTermination(_CHECK_INTERVAL))
         except Exception:

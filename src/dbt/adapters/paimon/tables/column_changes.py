@@ -191,11 +191,8 @@ def compare_columns(
         comments: whether the model persists its columns' docs; if not, comments are left alone.
         versions: used to check that WHERE finds old rows after a type change; None skips the check.
     """
-    types = {column.name.lower(): column.data_type for column in existing.columns}
-    wanted = [
-        replace(column, data_type=types.get(column.name.lower(), column.data_type)) if column.is_untyped else column
-        for column in wanted
-    ]
+    untyped = lower_names(column.name for column in wanted if column.is_untyped)
+    wanted = list(_with_types(wanted, (column for column in existing.columns if column.name.lower() in untyped)))
     both, add, removed = _paired(wanted, existing)
     keys = lower_names((*existing.primary_key, *existing.partition_by))
     changed = [(old, new) for old, new in both if not _same_type(old.data_type, new.data_type)]
@@ -272,7 +269,7 @@ def _reasons_to_rebuild(
 
 
 def _lost_values(dropped: Sequence[str], strategy: str, spec: TableSpec) -> list[str]:
-    """Which of the columns that a query does not return would lose their values."""
+    """The columns that the query does not return, and whose stored values it would overwrite with NULL."""
     # These merge engines are meant for feeds that write only some columns of a row. With any other engine or strategy,
     # columns that the query does not return are lost.
     if strategy not in UPSERTING or spec.merge_engine not in ("partial-update", "aggregation"):
@@ -281,18 +278,19 @@ def _lost_values(dropped: Sequence[str], strategy: str, spec: TableSpec) -> list
         # MERGE writes whole rows, with the stored values of the other columns.
         return []
     functions = {column: function for _, column, function in spec.aggregate_functions()}
-    default = functions.get("", "")
-    # A row with a sequence of its group sets all columns of the group, also to NULL.
+    # A row with a sequence of its group sets all columns of the group, also to NULL, unless a function ignores NULL.
     grouped = {
         name.strip()
         for _, sequence, members in spec.field_options("sequence-group")
         if set(sequence) - set(dropped)
         for name in members.split(",")
     }
-    # FieldLastValueAgg takes a NULL; other functions ignore it.
-    return [
-        name for name in dropped if functions.get(name, default or "last_value" * (name in grouped)) == "last_value"
-    ]
+
+    def is_lost(name: str) -> bool:
+        function = functions.get(name) or functions.get("")
+        return name in grouped if function is None else function == "last_value"
+
+    return [name for name in dropped if is_lost(name)]
 
 
 def refuse_schema_change(

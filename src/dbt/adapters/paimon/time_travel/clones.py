@@ -163,13 +163,16 @@ class Clones:
     # -- dbt clone --------------------------------------------------------------------------------------------------
 
     def why_copied(self, model: Mapping[str, Any], original: PaimonRelation) -> str | None:
-        """Why a clone is a copy: '' if the target or the model never uses branches. None if it is a branch."""
+        """Why a table is copied and not cloned by branch; None if it is cloned by branch.
+
+        The reason is '' if the target or the model never uses branches.
+        """
         if not self._by_branch or model["config"].get("materialized") != "incremental":
             return ""
         catalog = self._adapter.credentials.catalog_of(original.database or "")
         kind = catalog.metastore if catalog is not None else self._adapter.versions.catalog_kind
         versions = replace(self._adapter.versions, catalog_kind=kind)
-        # A clone by branch is a view. A catalog of catalogs.yml must store it itself.
+        # A clone by branch is a view over the branch. A catalog from catalogs.yml has to store this view itself.
         needed = [Capability.BRANCHES]
         if original.database in self._adapter.credentials.integrations:
             needed.append(Capability.VIEWS)

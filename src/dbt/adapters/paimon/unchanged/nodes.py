@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from dbt.adapters.paimon.overrides import OURS
-from dbt.adapters.paimon.spec.strategies import CONDITIONS, STRATEGIES
+from dbt.adapters.paimon.spec.strategies import STRATEGIES, has_conditions
 
 # The parts of a manifest node that its rows depend on; the others say where and when it was defined.
 _PARTS: Final = (
@@ -16,8 +16,6 @@ _PARTS: Final = (
 # Prefixes of Spark settings that determine what a query returns. A catalog's settings do not: they only locate it.
 _SETTINGS: Final = ("spark.sql.", "spark.paimon.")
 _IRRELEVANT: Final = ("spark.sql.catalog.", "spark.sql.warehouse.dir", "spark.sql.debug.")
-# SQL in the config, which is not searched for functions such as current_date().
-_CONDITIONS: Final = (*CONDITIONS, "predicates")
 _HOOKS: Final = ("pre-hook", "pre_hook", "post-hook", "post_hook")
 
 
@@ -32,7 +30,8 @@ def never(node: Mapping[str, Any], strategy: str, reads_changes: bool) -> str:
         (config.get("materialized") == "materialized_view", "a materialized view detects changes by itself"),
         (reads_changes, "it calls paimon_changes, which only reads new changes anyway"),
         (not skips, f"its strategy is {strategy}"),
-        (strategy and any(config.get(key) for key in _CONDITIONS), "its conditions may change the same rows later"),
+        # They are not searched for functions such as current_date().
+        (strategy and has_conditions(config), "its conditions may change the same rows later"),
         (config.get("table_tag"), "each run tags its table snapshot (table_tag)"),
     )
     return next((reason for applies, reason in reasons if applies), "")

@@ -193,7 +193,7 @@ class Rows:
     def predicates(self, model: Mapping[str, Any], strategy: str, columns: Sequence[ExistingColumn]) -> list[str]:
         """The model's incremental_predicates, with unqualified columns qualified by the table (see `predicates`)."""
         config = model["config"]
-        wanted = predicates.as_list(config.get("predicates") or config.get("incremental_predicates"))
+        wanted = predicates.as_list(strategies.incremental_predicates(config))
         # A custom strategy uses its own alias for the table.
         if not wanted or strategy not in strategies.STRATEGIES:
             return wanted
