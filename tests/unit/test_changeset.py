@@ -258,6 +258,20 @@ def test_a_changed_sequence_group_is_refused(wanted, present, refused):
     assert bool(of_columns(wanted, present, "partial-update").remerging()) is refused
 
 
+@pytest.mark.parametrize(
+    ("wanted", "present", "refused"),
+    [
+        ({"sequence.field": "v"}, {"sequence.field": "u"}, ["sequence.field"]),
+        ({"sequence.field": "v"}, {}, ["sequence.field"]),
+        ({"ignore-delete": "true"}, {}, ["ignore-delete"]),
+        ({"sequence.field": "v"}, {"sequence.field": "v"}, []),
+    ],
+)
+def test_changes_that_choose_another_stored_row_are_refused_for_every_merge_engine(wanted, present, refused):
+    changes = of_columns(wanted, present, "deduplicate")
+    assert [change.name for change in changes.remerging()] == refused
+
+
 def of_columns(wanted, present, engine):
     """The changeset of two tables with this merge engine and the columns id, u, v and w."""
     columns = tuple(ExistingColumn(name, "int") for name in ("id", "u", "v", "w"))

@@ -200,7 +200,8 @@ def test_a_missing_column_whose_stored_values_would_become_null(engine, options,
 
 def test_nulls_without_a_type_fit_the_type_of_the_table():
     existing = ExistingTable(primary_key=("id",), columns=(column("id", "int", nullable=False), column("v", "int")))
-    wanted = wanted_columns([("id", "int"), ("v", "void"), ("new", "void")], {}, existing.as_spec())
+    given = [("id", "int"), ("v", "void"), ("new", "void")]
+    wanted = wanted_columns(given, {}, existing.as_spec(), stored=existing.columns)
     changes = compare_columns(wanted, existing, comments=False)
     assert [(each.name, each.data_type) for each in changes.add] == [("new", "string")]
     assert not changes.type_changes and not changes.rebuild

@@ -16,6 +16,7 @@ from dbt.adapters.paimon.metadata.upkeep import Partition, TableState
 from dbt.adapters.paimon.options.table_options import option_fault
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec.build import build_table_spec
+from dbt.adapters.paimon.spec.components.maintenance import expiry_problems
 from dbt.adapters.paimon.spec.maintenance_policy import (
     Compact,
     ExpirePartitions,
@@ -147,6 +148,13 @@ def test_partitions_that_a_metastore_does_not_know(version, catalog, told, refus
         return
     with pytest.raises(ConfigErrors, match=r"Set 'metastore\.partitioned-table': 'true'"):
         spec_of(*arguments, partition_by="dt", **properties)
+
+
+@pytest.mark.parametrize(("pattern", "expires"), [("", True), ("$hour", True), ("$hour $day", False), ("$day", False)])
+def test_a_date_may_be_a_partition_column_that_is_not_read_as_a_time(pattern, expires):
+    expire = ExpirePartitions("9 d", timestamp_pattern=pattern, expire_strategy="values-time")
+    problems = list(expiry_problems(expire, {"hour": "string", "day": "date"}, ("hour", "day")))
+    assert (not problems) is expires
 
 
 def test_all_problems_at_once():

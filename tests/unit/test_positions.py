@@ -55,6 +55,12 @@ def test_other_users_have_no_position(user):
             id="then a rebuild that read no changes",
         ),
         pytest.param(
+            [commit(1, AT_5), Commit(2, "OVERWRITE", "dbtp-0123456789ab" + UUID, 3)],
+            None,
+            None,
+            id="then the rows of another environment",
+        ),
+        pytest.param(
             [commit(1, AT_5), commit(2, AT_7)],
             SavedPosition(AT_5, Position.at(commit(1, AT_5))),
             AT_7,

@@ -309,7 +309,8 @@ def test_contradictions_of_a_catalog_in_catalogs_yml() -> None:
     credentials = with_a_catalog(options, spark_config=settings)
     with pytest.raises(DbtRuntimeError) as raised:
         spark_conf(credentials, credentials.storages(), NOTHING)
-    assert "catalogs.yml, catalog second: adapter_properties: warehouse is external_volume instead" in str(raised.value)
+    place = "catalogs.yml, catalog second: adapter_properties"
+    assert f"{place}: warehouse does not belong here; set external_volume instead" in str(raised.value)
     assert f"{prefix}.warehouse contradicts external_volume of catalogs.yml" in str(raised.value)
     for place in ("spark_config", "adapter_properties"):
         assert f"{place}: cache-enabled=true corrupts a table" in str(raised.value)

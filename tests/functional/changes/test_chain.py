@@ -68,10 +68,10 @@ class TestChain:
         keep = Changes.keep
 
         def run(dies: str):
-            def planted(changes: Changes, model: Mapping[str, Any], kept: PaimonRelation) -> None:
+            def planted(changes: Changes, model: Mapping[str, Any], kept: PaimonRelation, *, rebuilt: bool) -> None:
                 if model["name"] == dies:
                     raise DbtRuntimeError("died")
-                keep(changes, model, kept)
+                keep(changes, model, kept, rebuilt=rebuilt)
 
             with monkeypatch.context() as patched:
                 patched.setattr(Changes, "keep", planted)

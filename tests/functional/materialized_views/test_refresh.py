@@ -29,13 +29,18 @@ VIEWS = {
     "both": "select 'f' as kind, id, carrier from {f} union all select 's', id, status from {s}",
     "log": "select id, upper(text) as text from {a} where text is not null",
     "log_by_text": "select text, count(*) as n from {a} group by text",
+    "in_words": """
+        select id, text as word from {a} union all
+        select f.id, w.word from {f} as f left join {w} as w on w.text = f.carrier
+    """,
 }
-SOURCES = {"f": "flights", "c": "carriers", "s": "status", "a": "log_lines"}
+SOURCES = {"f": "flights", "c": "carriers", "s": "status", "a": "log_lines", "w": "words"}
 CREATE = (
     "create table {f} (id int, carrier string, day date, delay int) tblproperties ('primary-key' = 'id', 'bucket' = '2')",
     "create table {c} (carrier string, name string) tblproperties ('primary-key' = 'carrier', 'bucket' = '1')",
     "create table {s} (id int, status string) tblproperties ('primary-key' = 'id', 'bucket' = '1')",
     "create table {a} (id int, text string)",
+    "create table {w} (text string, word string) tblproperties ('primary-key' = 'text', 'bucket' = '1')",
     """insert into {f} select cast(id as int), concat('c', id % 5), date_add(date'2024-01-01', cast(id % 7 as int)),
        cast(id % 40 as int) from range(200)""",
     "insert into {c} values ('c0', 'Zero'), ('c1', 'One'), ('c2', null), ('c3', 'One')",
@@ -71,6 +76,7 @@ STEPS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
         ("insert into {a} values (4, 'a'), (5, null), (6, 'c')",),
         {"log": "incremental, 3 rows added"},
     ),
+    "the first words": (("insert into {w} values ('c1', 'one')",), {"in_words": "full: the driving table"}),
     "an overwrite": (
         ("insert overwrite {f} select id, carrier, day, if(id < 50, delay + 1, delay) from {f} where id <> 9",),
         {"star": "incremental, 47 of about"},

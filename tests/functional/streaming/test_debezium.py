@@ -200,7 +200,8 @@ MISFITS: list[tuple[str, dict[str, Any] | None, str]] = [
     ("code", None, '"abcd"'),
     ("text", None, "0.1000000000000000055"),
     ("text", None, '"__debezium_unavailable_value"'),
-    # A `bigint[]` that the database did not send.
+    # Arrays that the database did not send: a `bytea[]` and a `bigint[]`.
+    ("text", None, '["X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ=="]'),
     ("scores", None, f"[{','.join(str(byte) for byte in b'__debezium_unavailable_value')}]"),
     ("id", None, "null"),
 ]

@@ -154,6 +154,8 @@ class TestTypesOfSpark:
             for name, sql in UNKEPT.items()
         } | {
             "void.sql": "{{ config(materialized='table') }} select 1 as id, null as c, array(null) as a",
+            "emptied.sql": "{{ config(materialized='table') }} select 1 as id, {% if var('empty', false) %}null as n, "
+            "null as tags{% else %}2 as n, array('a') as tags{% endif %}",
             "sized.sql": "{{ config(materialized='table') }} select cast('abc' as varchar(3)) as v, "
             "cast('a' as char(3)) as c",
             "contracted.sql": "{{ config(materialized='table', contract={'enforced': true}) }} "
@@ -179,6 +181,13 @@ class TestTypesOfSpark:
             ("a", "array<string>"),
         ]
         assert rows("select c, a[0] from {schema}.void") == [(None, None)]
+
+    def test_an_untyped_null_keeps_the_type_of_the_column(self, ran, rows):
+        for more in ([], ["--full-refresh"]):
+            run_dbt(["run", "--select", "emptied", "--vars", "empty: true", *more])
+            assert rows("select n, tags from {schema}.emptied") == [(None, None)]
+            types = [row[:2] for row in rows("describe table {schema}.emptied")]
+            assert types == [("id", "int"), ("n", "int"), ("tags", "array<string>")]
 
     def test_a_query_has_strings_without_length(self, ran, rows):
         assert [row[:2] for row in rows("describe table {schema}.sized")] == [

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 
 from integration.catalogs.base import CatalogTests, sqlite_target
@@ -11,3 +14,10 @@ class TestJdbcOnSqlite(CatalogTests):
     @pytest.fixture(scope="class")
     def dbt_profile_target(self, tmp_path_factory, spark_config):
         return sqlite_target(tmp_path_factory.mktemp("sqlite"), spark_config)
+
+    def test_another_program_can_write(self, project, dbt_profile_target):
+        """Spark caches the rows of `kept_current` in a clone of its session, which must not keep the file locked."""
+        self.build(3)
+        path = dbt_profile_target["uri"].removeprefix("jdbc:sqlite:")
+        with closing(sqlite3.connect(path, timeout=1)) as database, database:
+            database.execute("create table written_by_another_program (id int)")

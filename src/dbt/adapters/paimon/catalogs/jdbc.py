@@ -43,6 +43,9 @@ def load(session: SparkSession, catalog: SparkCatalog) -> None:
                 time.sleep(wait)
         if catalog.jdbc_protocol == "sqlite":
             _close_queries(loaded.paimonCatalog(), catalog.name)
+            # Spark caches a query in a clone of the session, which loads the default catalog again and leaves these
+            # queries open. The session itself has a current catalog.
+            session.conf.set("spark.sql.defaultCatalog", "spark_catalog")
 
 
 def _close_queries(loaded: Any, name: str) -> None:

@@ -255,7 +255,7 @@ class Changes:
     def _range_sql(self, what: str, source: Source, output: Output, mode: ChangeReadMode) -> str:
         assert source.start is not None
         table, start, end = source.table, source.start.snapshot, source.end.snapshot
-        if table.newest_names is not None:
+        if source.is_altered:
             # Refuses changed structs, which cannot be read together with the changes.
             self._old_names(what, source, end)
         if mode is not ChangeReadMode.COMPARE:
@@ -414,18 +414,25 @@ class Changes:
         only_added = mode is ChangeReadMode.FILES and not source.table.primary_key
         return self._range_sql(what, source, output, mode), only_added
 
-    def keep(self, model: Node, kept: PaimonRelation) -> None:
+    def keep(self, model: Node, kept: PaimonRelation, *, rebuilt: bool = False) -> None:
         """After the commit of a model's rows: store its positions and drop the tags of older positions.
 
-        The caller holds the lock of the model's table.
+        The caller holds the lock of the model's table. `rebuilt`: whether all rows of the table were replaced.
         """
         reading = self._readings.pop(model["unique_id"], None)
+        if rebuilt and (reading is None or not reading.sources):
+            self.drop_positions(kept)
         if reading is None:
             return
         if reading.sources and (moved := reading.moved(positions.latest(self._commits(reading.own)))):
             self._write(kept, moved)
         for source, name in reading.tags_to_drop():
             call_procedure(self._adapter, "delete_tag", source, {"tag": name})
+
+    def drop_positions(self, kept: PaimonRelation) -> None:
+        """Drop the positions table `kept`, if there is one."""
+        if (found := self._adapter.get_relation(*kept.parts)) is not None:
+            self._adapter.drop_relation(found)
 
     def forget(self, model: Node) -> None:
         """Forget what a model has read in this run, without storing its positions."""

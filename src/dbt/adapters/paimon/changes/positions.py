@@ -53,6 +53,8 @@ class SavedPosition:
 
 # Marks a rebuild that read no changes. No older position is valid after it.
 UNREAD: Final[Mapping[str, Position]] = {hashlib.sha256().hexdigest()[:8]: NOTHING_READ}
+# Prefixes of commit users that write all rows and store no positions.
+_WITHOUT_POSITIONS: Final = (f"{Kind.KEY_MARK.value}-", f"{Kind.PROMOTION_MARK.value}-")
 
 
 def positions_of(target: PaimonRelation) -> PaimonRelation:
@@ -96,9 +98,9 @@ def find(key: str, own: Sequence[Commit], saved: SavedPosition | None, table: ob
         if saved is not None and saved.own.snapshot >= commit.snapshot:
             return saved.position
         refuse_newer_mark(Kind.READ_MARK, commit.user, table)
-        # A node with a key for `skip_unchanged` reads no changes.
-        has_key = commit.kind == "OVERWRITE" and commit.user.startswith(f"{Kind.KEY_MARK.value}-")
-        if has_key or UNREAD.keys() & marked(commit.user).keys():
+        # A node with a key for `skip_unchanged` reads no changes. A promotion has saved what its nodes have read.
+        other_rows = commit.kind == "OVERWRITE" and commit.user.startswith(_WITHOUT_POSITIONS)
+        if other_rows or UNREAD.keys() & marked(commit.user).keys():
             return None
         if (found := _in_commit(key, commit)) is not None:
             return found

@@ -295,7 +295,9 @@ class Maintenance:
     def _check_expiry(self, relation: PaimonRelation, arguments: Mapping[str, Any]) -> None:
         """Refuse to expire partitions if Paimon would expire nothing."""
         existing = self._tables.existing(relation)
-        own = {key: arguments.get(key) or existing.options.get(option, "") for key, option in _EXPIRY_OPTIONS.items()}
+        by_options = self._adapter.versions.supports(Capability.EXPIRE_PARTITIONS_BY_TABLE_OPTIONS)
+        defaults = existing.options if by_options else {}
+        own = {key: arguments.get(key) or defaults.get(option, "") for key, option in _EXPIRY_OPTIONS.items()}
         expire = ExpirePartitions(
             timestamp_pattern=own["timestamp_pattern"], expire_strategy=own["expire_strategy"] or "values-time"
         )

@@ -193,7 +193,7 @@ class Plans:
     ) -> ColumnChanges | None:
         if columns is None:
             return None
-        return self.tables.column_changes(self.tables.wanted_columns(columns, node, spec), current, node)
+        return self.tables.column_changes(self.tables.wanted_columns(columns, node, spec, current), current, node)
 
     def preview(
         self,
@@ -301,13 +301,13 @@ class Plans:
     def build(self, node: Node, run: NodeRun, spec: TableSpec, source: ModelQuery) -> SettledPlan:
         """Plan a run that writes all rows of a table; refuses to lose history without consent (`on_rebuild`)."""
         tables, table = self.tables, run.table
-        columns = tables.wanted_columns(source.columns, node, spec)
+        current = None if table is None else tables.existing(table)
+        columns = tables.wanted_columns(source.columns, node, spec, current)
         spec = tables.check_columns(node, spec, columns, new=table is None)
         source = self.rows.checked(source, columns, node, spec)
-        if table is None:
+        if table is None or current is None:
             plan = Plan(Action.CREATE)
             return _settled(plan, spec=spec, columns=columns, source=source, current=None)
-        current = tables.existing(table)
         with_buckets = bucket_numbers.settled(spec, current.options)
         changes = tables.column_changes(columns, current, node)
         plan = decide(node, with_buckets, current, changes, tables.changes, adds=False)
@@ -332,7 +332,7 @@ class Plans:
         current = tables.existing(target)
         spec = bucket_numbers.settled(spec, current.options)
         tables.warn_of_older_types(target, current)
-        columns = tables.wanted_columns(source.columns, node, spec)
+        columns = tables.wanted_columns(source.columns, node, spec, current)
         changes = tables.column_changes(columns, current, node)
         self.history.check_branches(node, spec, target)
         applied = applied_columns(node, spec, changes, strategy)
@@ -375,7 +375,7 @@ class Plans:
         target, tables = run.target, self.tables
         spec = bucket_numbers.settled(run.spec, current.options)
         tables.warn_of_older_types(target, current)
-        wanted = tables.wanted_columns(self.rows.spelled(versions, current).columns, node, spec)
+        wanted = tables.wanted_columns(self.rows.spelled(versions, current).columns, node, spec, current)
         changes = tables.column_changes(wanted, current, node)
         given = [column for column in source.columns if column.name not in helpers]
         changes = replace(changes, add=tables.wanted_columns(current.lacks(given), node, spec))

@@ -107,8 +107,9 @@ class _CloneExecutor:
             return None
         if plan.existing is not None and plan.existing.is_table:
             plans.adapter.drop_relation(plan.existing)
-        self._drop_positions()
-        plans.changes.copy_positions(plan.original, branch, positions_of(plan.target))
+        kept = positions_of(plan.target)
+        plans.changes.drop_positions(kept)
+        plans.changes.copy_positions(plan.original, branch, kept)
         return view
 
     def copy(self) -> None:
@@ -125,7 +126,7 @@ class _CloneExecutor:
         copy = self._staged(plan.target, table, plan.original)
         # Drop the positions before the swap: after a build with --empty, they would also apply to the copy. If the run
         # dies before the swap, the old table still has its positions in its commits.
-        self._drop_positions()
+        self.writer.plans.changes.drop_positions(positions_of(plan.target))
         copy.publish()
         set_late_options(self.writer, plan.target, copy.spec)
         for each in superfluous if view is None else (*superfluous, view):
@@ -140,12 +141,6 @@ class _CloneExecutor:
             name = f"{target.identifier}{suffix}"
             self._staged(target.incorporate(path={"identifier": name}), old.pop(name, None), each).publish()
         return tuple(old.values())
-
-    def _drop_positions(self) -> None:
-        """Drop the positions table of the target, if there is one."""
-        adapter = self.writer.plans.adapter
-        if (old := adapter.get_relation(*positions_of(self.plan.target).parts)) is not None:
-            adapter.drop_relation(old)
 
     def _staged(self, target: PaimonRelation, replaced: PaimonRelation | None, original: PaimonRelation) -> StagedBuild:
         """Build a complete copy under a staging name; its `publish` makes it `target`."""

@@ -90,7 +90,8 @@ class Writing:
 
     def after_write(self) -> None:
         """Store the table snapshots up to which the node has read its sources' changes."""
-        self.writer.plans.changes.keep(self.writer.node, positions_of(self.run.target))
+        kept, rebuilt = positions_of(self.run.target), self._write_mode().replaces_all_rows
+        self.writer.plans.changes.keep(self.writer.node, kept, rebuilt=rebuilt)
 
 
 def tag_run(writer: NodeWriter, run: NodeRun) -> None:

@@ -134,7 +134,11 @@ def _contradictions(
     cache = f"{prefix}.{_CACHE_ENABLED}"
     for key, written in place.keys.items():
         if key in options:
-            remedy = "is a key of the profile itself; write it there" if place is _PROFILE else f"is {written} instead"
+            remedy = (
+                "is a key of the profile itself; write it there"
+                if place is _PROFILE
+                else f"does not belong here; set {written} instead"
+            )
             yield f"{place.options}: {key} {remedy}"
     for key, value in settings.items():
         if (key == prefix or key.startswith(f"{prefix}.")) and key != cache:

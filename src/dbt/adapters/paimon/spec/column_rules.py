@@ -18,7 +18,7 @@ from dbt.adapters.paimon.spec.config_columns import hint, unknown_columns
 from dbt.adapters.paimon.spec.config_origin import ConfigOrigin
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.spelling import has_column, named_columns, with_column_case
-from dbt.adapters.paimon.spec.strategies import merges
+from dbt.adapters.paimon.spec.strategies import late_rows, merges
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql.data_types import type_name
 
@@ -64,6 +64,8 @@ def check_columns(
     for rule in (rule for component in COMPONENTS for rule in component.column_rules):
         origin.report(problems, spec, rule(spec, types, versions))
     merged = merges(spec, config)
+    for key, reason in late_rows(spec, config, names) if merged else ():
+        problems.add(key, config.get(key), reason)
     for name, data_type in types.items():
         if fault := _column_fault(name, data_type, versions, merged):
             problems.add("column", name, fault)

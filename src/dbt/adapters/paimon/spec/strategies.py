@@ -22,7 +22,7 @@ from dbt.adapters.paimon.spec.config import STRATEGY_KEYS
 from dbt.adapters.paimon.spec.config_values import column_list
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.spelling import speller
-from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.spec.table import TableSpec, lower_names
 
 APPEND: Final = "append"
 UPSERT: Final = "upsert"
@@ -235,20 +235,35 @@ def _merge_column_faults(request: _Request) -> _Faults:
             f"MERGE would change the primary key column {', '.join(missing)}, which Paimon refuses. "
             "Add it to unique_key, or list other columns in merge_update_columns",
         )
-    written = {name.lower() for name in update}
-    kept = [name for name in request.spec.sequence_columns if name.lower() not in written]
-    if update and kept and not request.config.get("matched_condition"):
-        yield (
-            "merge_update_columns",
-            f"a late row would replace a newer one, because its sequence_field {', '.join(kept)} is not written. "
-            "Add it to merge_update_columns, or compare the rows in matched_condition",
-        )
-    if update and not written - {name.lower() for name in request.unique_key}:
+    yield from late_rows(request.spec, request.config, update)
+    if update and not lower_names(update) - lower_names(request.unique_key):
         yield (
             "merge_update_columns",
             "no row would be updated, because rows are matched by these columns. Name others; to add rows and "
             "update none, remove it and list the others in merge_exclude_columns",
         )
+
+
+def late_rows(spec: TableSpec, config: Mapping[str, Any], names: Iterable[str]) -> _Faults:
+    """Refuse a MERGE that updates columns but not the sequence_field, so that a late row would replace a newer one.
+
+    Args:
+        names: the columns that the MERGE updates, unless merge_exclude_columns lists them.
+    """
+    excluded = lower_names(column_list(config.get("merge_exclude_columns")))
+    written = lower_names(names) - excluded
+    kept = [name for name in spec.sequence_columns if name.lower() not in written]
+    matched = column_list(config.get("unique_key")) or spec.primary_key
+    if not kept or not written - lower_names(matched) or config.get("matched_condition"):
+        return
+    key, remedy = "merge_update_columns", "Add it to merge_update_columns"
+    if excluded:
+        key, remedy = "merge_exclude_columns", "Remove it from merge_exclude_columns"
+    yield (
+        key,
+        f"a late row would replace a newer one, because its sequence_field {', '.join(kept)} is not written. "
+        f"{remedy}, or compare the rows in matched_condition",
+    )
 
 
 def _conditions(value: Any) -> list[str]:

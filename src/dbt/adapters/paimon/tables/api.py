@@ -155,9 +155,16 @@ class Tables:
         return asks and self._adapter.defaults.warn_history_loss is None
 
     def wanted_columns(
-        self, query_columns: Sequence[PaimonColumn], model: Mapping[str, Any], spec: TableSpec
+        self,
+        query_columns: Sequence[PaimonColumn],
+        model: Mapping[str, Any],
+        spec: TableSpec,
+        current: ExistingTable | None = None,
     ) -> tuple[ExistingColumn, ...]:
-        """The columns of a model's table, from its query and YAML; raises DbtRuntimeError for an invalid name."""
+        """The columns of a model's table, from its query and YAML; raises DbtRuntimeError for an invalid name.
+
+        `current`: the existing table, which determines the types of untyped NULLs.
+        """
         if problems := names.column_problems(c.name for c in query_columns):
             raise DbtRuntimeError(f"{model.get('resource_type', 'model')} '{model['name']}': {' '.join(problems)}")
         expires = "record-level.expire-time" in spec.options
@@ -167,6 +174,7 @@ class Tables:
             model,
             spec,
             [spec.options.get("record-level.time-field", "")] if needs_time else (),
+            () if current is None else current.columns,
         )
 
     def check_columns(

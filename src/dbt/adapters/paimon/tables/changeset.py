@@ -38,8 +38,6 @@ class ExistingColumn:
     comment: str = ""
     # The column's type in Paimon if it is narrower than the Spark type, such as `timestamp(3)` for a `timestamp`.
     kept_type: str = ""
-    # Whether a wanted column has only NULLs without a type, which fit every type.
-    is_untyped: bool = field(default=False, compare=False)
 
     @property
     def stored_type(self) -> str:

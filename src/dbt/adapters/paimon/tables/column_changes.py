@@ -120,25 +120,29 @@ def wanted_columns(
     model: Mapping[str, Any],
     spec: TableSpec,
     also_not_null: Iterable[str] = (),
+    stored: Iterable[ExistingColumn] = (),
 ) -> tuple[ExistingColumn, ...]:
     """The columns that a model's table should have, in the order of its query.
 
     Types come from the query; only `char(n)` and `varchar(n)` come from the contract or a seed's `column_types`. NOT
-    NULL comes from the primary key and the contract, comments from the YAML. An untyped NULL (`void`) becomes `string`,
-    which can later change to any other type.
+    NULL comes from the primary key and the contract, comments from the YAML. An untyped NULL (`void`) gets the type
+    that the column has in the table. In a new column it becomes `string`, which can later change to any other type.
 
     Args:
         query_columns: (name, Spark type) of the query's columns.
         also_not_null: further columns that are NOT NULL.
+        stored: the columns of the table, if it exists.
     """
     config = model.get("config", {})
     enforced = bool((config.get("contract") or {}).get("enforced"))
     comments = bool((config.get("persist_docs") or {}).get("columns"))
     required = lower_names((*spec.primary_key, *spec.partition_by)) if spec.primary_key else set()
     required |= lower_names(also_not_null) | (_not_null_of_the_model(model) if enforced else set())
+    types = {column.name.lower(): column.data_type for column in stored}
     columns = []
-    for name, data_type in query_columns:
+    for name, given in query_columns:
         column = column_of_yaml(model, name)
+        data_type = types.get(name.lower(), given) if given == "void" else given
         contract = column if enforced else {}
         columns.append(
             ExistingColumn(
@@ -146,7 +150,6 @@ def wanted_columns(
                 data_type=_type_of(name, data_type, config, contract),
                 nullable=not (name.lower() in required or _is_required(contract)),
                 comment=(column.get("description") or "") if comments else "",
-                is_untyped=data_type == "void",
             )
         )
     return tuple(columns)
@@ -191,8 +194,6 @@ def compare_columns(
         comments: whether the model persists its columns' docs; if not, comments are left alone.
         versions: used to check that WHERE finds old rows after a type change; None skips the check.
     """
-    untyped = lower_names(column.name for column in wanted if column.is_untyped)
-    wanted = list(_with_types(wanted, (column for column in existing.columns if column.name.lower() in untyped)))
     both, add, removed = _paired(wanted, existing)
     keys = lower_names((*existing.primary_key, *existing.partition_by))
     changed = [(old, new) for old, new in both if not _same_type(old.data_type, new.data_type)]
@@ -280,10 +281,7 @@ def _lost_values(dropped: Sequence[str], strategy: str, spec: TableSpec) -> list
     functions = {column: function for _, column, function in spec.aggregate_functions()}
     # A row with a sequence of its group sets all columns of the group, also to NULL, unless a function ignores NULL.
     grouped = {
-        name.strip()
-        for _, sequence, members in spec.field_options("sequence-group")
-        if set(sequence) - set(dropped)
-        for name in members.split(",")
+        name for sequence, members in spec.sequence_groups.items() if set(sequence) - set(dropped) for name in members
     }
 
     def is_lost(name: str) -> bool:

@@ -47,7 +47,7 @@ class DocsCatalog:
         from dbt_common.clients.agate_helper import build_type_tester
 
         rows = docs.flat_rows(self.entries(relations))
-        # A schema named 2024 is not a number, and a column named null has a name.
+        # Otherwise, agate would read a schema named 2024 as a number, and a column named null as a missing value.
         texts = {name for row in rows for name in row if not name.endswith((":value", ":include", "_index"))}
         return agate.Table.from_object(rows, column_types=build_type_tester(sorted(texts), ()))
 

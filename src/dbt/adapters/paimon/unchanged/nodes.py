@@ -31,7 +31,7 @@ def never(node: Mapping[str, Any], strategy: str, reads_changes: bool) -> str:
         (reads_changes, "it calls paimon_changes, which only reads new changes anyway"),
         (not skips, f"its strategy is {strategy}"),
         # They are not searched for functions such as current_date().
-        (strategy and has_conditions(config), "its conditions may change the same rows later"),
+        (strategy and has_conditions(config), "its conditions may give another result in a later run"),
         (config.get("table_tag"), "each run tags its table snapshot (table_tag)"),
     )
     return next((reason for applies, reason in reasons if applies), "")

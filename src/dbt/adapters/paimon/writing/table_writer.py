@@ -149,7 +149,7 @@ class TableWriter:
         return self._cached(target)
 
     def drop_leftovers(self, target: PaimonRelation) -> None:
-        """Drop what killed runs left, before the table: without it, the next listing would restore its backup."""
+        """Drop what killed runs left; before the table is dropped, because a listing would restore its backup."""
         for leftover in self.leftovers(target):
             self._adapter.drop_relation(leftover)
 

@@ -122,7 +122,7 @@ class MaterializedViews:
         """The incremental refresh; raises NotIncremental if it has to be full."""
         _refuse_run(run, view)
         if not read.sources and view.refusal is not None:
-            # Positions belong to sources, so there is no position that a changed query would make invalid.
+            # Without sources there are no positions, so `_require_positions` would not notice another query.
             raise view.refusal
         _require_positions(read)
         moved = {_name(source): source for source in read.sources.values() if source.end != source.start}

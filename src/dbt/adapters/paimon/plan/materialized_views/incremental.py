@@ -119,9 +119,12 @@ def _require_appended(view: View, pins: Pins) -> None:
     """Refuse updates and deletes if the view's table has no key: its rows cannot be replaced."""
     if view.key or pins.query.groups is not None:
         return
-    if not all(pins.sources[name].only_added for name in pins.changed):
-        drivers = (pins.query.reads[branch.driver].table for branch in pins.query.branches)
-        without_key = next(table for table in drivers if not table.primary_key)
+    # A row that joins a changed table has to be replaced, also if that table only got new rows.
+    is_joined = any(pins.has_changed(join.read) for branch in pins.query.branches for join in branch.joins)
+    if is_joined or not all(pins.sources[name].only_added for name in pins.changed):
+        drivers = [pins.query.reads[branch.driver].table for branch in pins.query.branches]
+        # Only an older table can lack the key although each driving table has one.
+        without_key = next((table for table in drivers if not table.primary_key), drivers[0])
         raise NotIncremental(Reason.NO_KEY, without_key.name.shown)
 
 

@@ -139,9 +139,11 @@ def expiry_problems(expire: ExpirePartitions, keyed: Mapping[str, str], partitio
         yield "maintenance.expire_partitions.timestamp_pattern", fault
     if expire.expire_strategy != "values-time":
         return
+    # PartitionTimeExtractor.extract reads the first column if there is no pattern.
+    pattern = expire.timestamp_pattern or "".join(f"${name}" for name in partition_by[:1])
     # PartitionExpireStrategy.convertPartition passes a date as a number of days, which no formatter can parse.
     for name, kind in keyed.items():
-        if kind == "date" and (not expire.timestamp_pattern or f"${name}" in expire.timestamp_pattern):
+        if kind == "date" and f"${name}" in pattern:
             yield (
                 "maintenance.expire_partitions",
                 f"'{name}' is a date, which Paimon reads as a number of days, so no partition would expire. "

@@ -39,15 +39,17 @@ _TRUNCATION: Final = (
     f"`dbt run-operation delete_rows` where {POSITION} is less than "
 )
 # Debezium's placeholder for a value that the database did not send (`unavailable.value.placeholder`): as a string, as
-# base64 bytes, in a map, and in arrays of strings, of numbers or dates, and of UUIDs.
+# base64 bytes, in a map, and in arrays of strings, of bytes, of numbers or dates, and of UUIDs.
 # Source: io.debezium.connector.postgresql.UnchangedToastedPlaceholder.
 _UNSENT: Final = "__debezium_unavailable_value"
+_UNSENT_BYTES: Final = "X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ=="
 _UNSENT_TEXTS: Final = literals(
     (
         _UNSENT,
-        "X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ==",
+        _UNSENT_BYTES,
         f'{{"{_UNSENT}":"{_UNSENT}"}}',
         f'["{_UNSENT}"]',
+        f'["{_UNSENT_BYTES}"]',
         f"[{','.join(str(byte) for byte in _UNSENT.encode())}]",
         f'["{uuid.UUID(bytes=hashlib.md5(_UNSENT.encode(), usedforsecurity=False).digest(), version=3)}"]',
     )

@@ -268,11 +268,14 @@ class PaimonTableInput(Input):
         )
         gained = last.rows - first.rows
         mode = reads.checked_mode(mode, table, start, end, gained, _query(session), self.versions)
+        what, known = f"stream({self.call.label})", schemas.newest_first(_query(session), self.source)
         if mode is not ChangeReadMode.COMPARE:
+            if last.schema is not None and last.schema != self.schema:
+                # Refuses changed structs, which cannot be read together with the changes.
+                reads.old_names(what, known, last.schema, self.schema)
             has_deletes = bool(table.primary_key) and mode is not ChangeReadMode.NOTHING
             return reads.changes_sql(mode, table, start, end, self._output, self.versions), has_deletes
         assert first.schema is not None
-        what, known = f"stream({self.call.label})", schemas.newest_first(_query(session), self.source)
         old = reads.old_names(what, known, first.schema, self.schema)
         return reads.compare_sql(what, table, start, old, end, self._output), True
 

@@ -6,7 +6,8 @@
   {%- if snapshot is none -%}
     {%- do return(paimon__call_procedure('create_branch', relation, {'branch': branch, 'tag': tag})) -%}
   {%- endif -%}
-  {%- set tagged = create_tag(relation, 'branch_' ~ branch, snapshot) -%}
+  {#- The branch needs the files of this tag, so tag.default-time-retained must not apply to it (KEPT in states.py). -#}
+  {%- set tagged = create_tag(relation, 'branch_' ~ branch, snapshot, '36500 d') -%}
   {%- set branched = paimon__call_procedure('create_branch', relation, {'branch': branch, 'tag': 'branch_' ~ branch}) -%}
   {%- do return(tagged ~ ';\n' ~ branched) -%}
 {%- endmacro %}

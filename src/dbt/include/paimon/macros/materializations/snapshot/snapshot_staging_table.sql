@@ -127,7 +127,7 @@ lateral view explode(
 {%- if config.get('dbt_valid_to_current') %} or {{ valid_to }} = {{ paimon__current_valid_to(data_type) }}{% endif %}
 {%- endmacro %}
 
-{#- SQL of a type that raises an error, for a key that would get a second current version. -#}
+{#- An expression of this type that raises an error, for a key that would get a second current version. -#}
 {% macro paimon__refuse_open_end(valid_to, data_type) -%}
 {%- set message -%}
 snapshot {{ model.name }}: the last version of a key ends in the future, so dbt_valid_to_current or the session time zone has changed. Restore it, or write the new end into the current versions: update {{ this.schema }}.{{ this.identifier }} set {{ valid_to }} = <new> where {{ valid_to }} = <old>
