@@ -268,7 +268,7 @@ debug: $(STAMP) ## Prove that Spark starts, and reads and writes the warehouse
 changelog: $(STAMP) ## Show what the notes in changelog.d will add to CHANGELOG.md
 	$(GROUP) release towncrier build --draft --version Unreleased
 
-dist: $(STAMP) ## Build the sdist, and the wheel from it, into dist/; of which version they must be: VERSION=0.2.0
+dist: $(STAMP) ## Build the sdist, and the wheel from it, into dist/; of which version they must be: VERSION=0.3.0
 	rm -rf dist
 	"$(UV)" build --out-dir dist
 	$(if $(VERSION),test -f dist/dbt_paimon-$(VERSION).tar.gz -a -f dist/dbt_paimon-$(VERSION)-py3-none-any.whl)
@@ -297,7 +297,7 @@ release-files: $(STAMP)
 	$(GROUP) release hatchling version $(VERSION)
 	$(GROUP) release towncrier build --yes --version $(VERSION)
 
-release: $(STAMP) ## Everything up to the upload, for VERSION=0.2.0: changelog, version, dist, its checks, the wheel on each Python, commit and tag
+release: $(STAMP) ## Everything up to the upload, for VERSION=0.3.0: changelog, version, dist, its checks, the wheel on each Python, commit and tag
 	$(BIN)/python scripts/release.py $(VERSION)
 
 # All of dist/*: uv takes the signatures from among the files that it is given.

@@ -1,4 +1,4 @@
-"""Makes a release, except for the upload (docs/releasing.md): `make release VERSION=0.2.0`.
+"""Makes a release, except for the upload (docs/releasing.md): `make release VERSION=0.3.0`.
 
 The release is made in its own worktree. Only if everything passes is it merged into main and tagged; a release that
 fails leaves the checkout unchanged.
@@ -24,7 +24,7 @@ KIND = re.compile(r"^### (?P<name>\w+)\n(?P<text>.*?)(?=^### |\Z)", re.MULTILINE
 def main(arguments: list[str]) -> int:
     """Make the release whose version is in `arguments`; print the reason and return 1 if it cannot be made."""
     if len(arguments) != 1:
-        print("Which version? make release VERSION=0.2.0", file=sys.stderr)
+        print("Which version? make release VERSION=0.3.0", file=sys.stderr)
         return 1
     version = arguments[0]
     if problems := not_ready(version, ROOT):
@@ -63,11 +63,11 @@ def not_ready(version: str, root: Path) -> list[str]:
     assert found
     try:
         if str(Version(version)) != version or len(Version(version).release) != 3:
-            problems.append(f"{version} is not a version such as 0.2.0 or 0.2.0rc1")
+            problems.append(f"{version} is not a version such as 0.3.0 or 0.3.0rc1")
         elif Version(version) <= Version(found[1]):
             problems.append(f"{version} is not newer than {found[1]}, which {VERSION_FILE} has")
     except InvalidVersion:
-        problems.append(f"{version} is not a version such as 0.2.0 or 0.2.0rc1")
+        problems.append(f"{version} is not a version such as 0.3.0 or 0.3.0rc1")
     if (branch := git(root, "branch", "--show-current")) != "main":
         problems.append(f"releases are made from main, and this is {branch or 'a commit without a branch'}")
     if changed := git(root, "status", "--porcelain"):
