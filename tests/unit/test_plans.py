@@ -133,7 +133,8 @@ REBUILDS = {
         SET_WRITE_ONLY, UNSET_FILE_SIZE, ROWS]),
     "options that are reset first": Case(WRITE_ONLY, table(**{"snapshot.num-retained.max": "5"}), action=Action.REBUILD, steps=[
         UNSET_RETAINED, SET_WRITE_ONLY, ROWS]),
-    "buckets": Case({**KEY, "bucket": 4}, table(key=["id"], bucket="2"), action=Action.REBUILD, steps=[(StepKind.SET_OPTIONS, "bucket: '2' -> '4'"), ROWS]),
+    "buckets": Case({**KEY, "bucket": 4}, table(key=["id"], bucket="2"), action=Action.REBUILD, steps=[
+        (StepKind.SET_OPTIONS, ""), (StepKind.SET_OPTIONS, "bucket: '2' -> '4'"), ROWS, (StepKind.UNSET_OPTIONS, "")]),
     "primary key": Case(KEY, action=Action.SWAP, steps=[ROWS], rebuild="primary-key: none -> id"),
     "partitions": Case({"partition_by": ["v"]}, action=Action.SWAP, steps=[ROWS], rebuild="partition: none -> v"),
     "immutable option and other options": Case({**KEY, "merge_engine": "first-row", **WRITE_ONLY}, table(key=["id"]), columns=(ID, V, W),

@@ -105,7 +105,7 @@ def test_auto_tags_are_options():
         ),
         (
             {"wap": True, "bucket": -2, "primary_key": "id", "versions": Versions.of("1.4.2")},
-            ("cannot be audited before they are compacted",),
+            ("rows that are not compacted yet cannot be audited (bucket=-2)",),
         ),
     ],
 )

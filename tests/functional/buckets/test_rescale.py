@@ -30,6 +30,7 @@ KEYED = """
 {{ config(materialized='incremental', primary_key='id', bucket=var('bucket')) }}
 select cast(id as int) as id, {{ var('run') }} as v from range(4)
 """
+FAILING = KEYED.rstrip() + """ where {{ "raise_error('no') is null" if var('fails', false) else 'true' }}"""
 # Logs what each run reads: a row occurs once for each run that reads it.
 CHANGES = """
 {{ config(materialized='incremental') }}
@@ -52,7 +53,7 @@ def values(**given) -> list[str]:
 class TestRescale:
     @pytest.fixture(scope="class")
     def models(self):
-        return {"partitioned.sql": PARTITIONED, "appended.sql": APPENDED}
+        return {"partitioned.sql": PARTITIONED, "appended.sql": APPENDED, "failing.sql": FAILING}
 
     @pytest.fixture
     def buckets(self, rows):
@@ -65,6 +66,18 @@ class TestRescale:
             )
 
         return read
+
+    def test_the_run_after_a_failed_rebuild_moves_the_rows(self, project, rows, buckets):
+        run = ["run", "--select", "failing"]
+        run_dbt([*run, *values(bucket=1, run=1)])
+        run_dbt([*run, "--full-refresh", *values(bucket=4, run=2, fails=True)], expect_pass=False)
+        run_dbt([*run, *values(bucket=4, run=3)])
+        assert rows("select id, v from {schema}.failing order by id") == [(number, 3) for number in range(4)]
+        assert len(buckets("failing")) > 1
+        assert "rescaling" not in dict(rows("select key, value from {schema}.`failing$options`")).values()
+        run_dbt([*run, "--full-refresh", *values(bucket=2, run=4)])
+        assert rows("select id, v from {schema}.failing order by id") == [(number, 4) for number in range(4)]
+        assert "rescaling" not in dict(rows("select key, value from {schema}.`failing$options`")).values()
 
     def rescale(self, expect_pass: bool = True, **arguments) -> str:
         """Run `rescale`, and return its output."""

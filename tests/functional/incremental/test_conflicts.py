@@ -1,4 +1,4 @@
-"""Another writer commits first: dbt repeats a statement if that is safe, and otherwise reports the conflict."""
+"""Another writer commits first: dbt repeats a statement that has not committed its rows."""
 
 from __future__ import annotations
 
@@ -40,6 +40,8 @@ class TestConflicts:
             + SLOWLY
             + "{% endif %}",
             "reported.sql": config.format("mine") + INCREMENT,
+            "counted.sql": "{{ config(materialized='incremental', primary_key='id') }} select id, "
+            "{{ '(select n + 1 from ' ~ this ~ ')' if is_incremental() else 1 }} as n from range(1)",
         }
 
     @pytest.fixture(scope="class")
@@ -93,3 +95,19 @@ class TestConflicts:
             assert "Another writer changed the table" in result.message
             assert "reported" in result.message
             assert sorted(rows("select id, n from {schema}.reported")) == [(0, 7), (1, 7), (9, 7)]
+
+    def test_rows_that_are_committed_are_not_written_again(self, project, rows, monkeypatch):
+        """Paimon commits the rows first; only the commit of the compaction finds the conflict."""
+        run_dbt(["run", "--select", "counted"])
+        run, inserts = SessionCursor._run, []
+
+        def conflict(cursor, statement, *args):
+            run(cursor, statement, *args)
+            if "insert into" in statement and "counted" in statement:
+                inserts.append(statement)
+                raise RuntimeError("LSM conflicts detected! Give up committing.")
+
+        monkeypatch.setattr(SessionCursor, "_run", conflict)
+        run_dbt(["run", "--select", "counted"])
+        assert len(inserts) == 1
+        assert rows("select id, n from {schema}.counted") == [(0, 2)]

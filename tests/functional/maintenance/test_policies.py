@@ -36,9 +36,9 @@ MODELS = {
     f"select {RUN} as id",
     "ordered": f"{{{{ config({APPEND}, maintenance={{'compact': {{'order': 'zorder', 'order_by': ['id', 'other'], "
     f"'small_files': 3}}}}) }}}} select {RUN} as id, 9 - {RUN} as other",
-    "newest": f"{{{{ config({APPEND}, partition_by='day', maintenance={{'compact': {{'small_files': 2, "
-    f"'partitions': 'newest'}}}}) }}}} "
-    f"select {RUN} as id, date'2024-01-09' as day union all select {RUN}, date'2024-01-10'",
+    "newest": f"{{{{ config({APPEND}, partition_by=['day', 'n', 's', 't'], maintenance={{'compact': {{'small_files': 2, "
+    f"'partitions': 'newest'}}}}) }}}} select {RUN} as id, day, 1L as n, 2S as s, 3Y as t "
+    "from values (date'2024-01-09'), (date'2024-01-10') as _ (day)",
     "chosen": f"{{{{ config({APPEND}, partition_by='n', maintenance={{'compact': {{'small_files': 2, "
     f"'partitions': {{'where': 'n = 1'}}}}}}) }}}} select {RUN} as id, 1 as n union all select {RUN}, 2",
     "resting": f"{{{{ config({APPEND}, partition_by='n', maintenance={{'compact': {{'small_files': 2, "

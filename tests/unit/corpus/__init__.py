@@ -16,7 +16,7 @@ from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.column_rules import check_columns
 from dbt.adapters.paimon.spec.doubtful_merges import doubtful
 from dbt.adapters.paimon.spec.spark_settings import settings_of
-from dbt.adapters.paimon.spec.strategies import plan_incremental
+from dbt.adapters.paimon.spec.strategies import plan_incremental, plan_snapshot
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.streaming.settings import plan_stream
 
@@ -66,7 +66,8 @@ class Case:
         elif self.config.get("materialized") == "streaming":
             spec = plan_stream({"name": MODEL, "config": self.config}, versions).spec
         else:
-            spec = build_table_spec(self.config, **contract)
+            build = plan_snapshot if self.config.get("materialized") == "snapshot" else build_table_spec
+            spec = build(self.config, **contract)
         check_columns(spec, self.columns, config=self.config, model=MODEL, versions=versions)
         return spec
 

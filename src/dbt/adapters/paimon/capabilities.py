@@ -303,8 +303,6 @@ class Capability(Enum):
         paimon=None,
         wrong="`collect` with `distinct` keeps duplicates of a key's first row",
     )
-    # CompactProcedure of 0.9 does not fold the cast of a literal: "cannot translate expression" [ran, 0.9.0].
-    STRINGS_FOR_DATE_PARTITIONS = Rule("sys.compact with a string for a partition column of type date", paimon="1.0")
     # FieldListaggAggFactory, from 1.4: STRING only.
     LISTAGG_ON_VARCHAR = Rule("listagg on varchar(n)", until="1.4", remedy="Cast the column to string.")
     # RecordLevelExpire, from 1.0; before that only integers, of the type in record-level.time-field-type.

@@ -22,6 +22,7 @@ from dbt.adapters.paimon.deferred_cache_fill import DeferredCacheFill
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.machine import installation, signals
+from dbt.adapters.paimon.metadata.commits import COMMIT_USER_CONF
 from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.spark import progress, responses, sorted_compaction, statement_timeout
 from dbt.adapters.paimon.spark.handles import Handle
@@ -193,16 +194,29 @@ class PaimonConnectionManager(SparkConnectionManager):
             # Spark cannot parse a hook or statement that consists of comments only.
             return AdapterResponse(_message="OK"), _no_rows()
         self._warn_of_lost_nulls(statement.sql)
-        for seconds in conflicts.BACK_OFF if statement.repeat else ():
+        began = time.time()
+        for seconds in (*conflicts.BACK_OFF, None) if statement.repeat else (None,):
             try:
                 return self._execute(statement, fetch, limit)
             except DbtDatabaseError as exc:  # noqa: PERF203 - only a few attempts
-                if not conflicts.is_conflict(messages.error_text(exc.__cause__ or exc)):
+                if not statement.repeat or not conflicts.is_conflict(messages.error_text(exc.__cause__ or exc)):
+                    raise
+                if self._has_committed(statement, began):
+                    break
+                if seconds is None:
                     raise
                 wait = conflicts.with_jitter(seconds)
                 logger.info(f"Another writer committed first: retrying the statement in {wait:.1f} s")
                 time.sleep(wait)
-        return self._execute(statement, fetch, limit)
+        return responses.of_statement(statement.kind, self.get_thread_connection().handle.statement_id), _no_rows()
+
+    def _has_committed(self, statement: Statement, since: float) -> bool:
+        """Whether a statement has committed its rows, so that only the commit of its compaction met the conflict."""
+        user = statement.conf.get(COMMIT_USER_CONF)
+        if not user or not statement.target:
+            return False
+        handle: Handle = self.get_thread_connection().handle
+        return handle.committed(TableName(*statement.target), user, since, whole=False) is not None
 
     def _add_query_comment(self, sql: str) -> str:
         """Override: put the comment first if a statement would read a comment at its end as part of a value."""

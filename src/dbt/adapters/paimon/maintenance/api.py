@@ -270,8 +270,7 @@ class Maintenance:
             name, arguments, versions, self._adapter.query, lambda: self._tables.existing(relation).options
         )
         if name == "compact" and given.get("partitions"):
-            columns = self._tables.existing(relation).columns
-            given["partitions"] = typed_partitions(given["partitions"], columns, versions)
+            given["partitions"] = typed_partitions(given["partitions"], self._tables.existing(relation).columns)
         if name == "expire_snapshots" and not versions.supports(Capability.EXPIRE_SNAPSHOTS_RETAIN_MAX_ALONE):
             given = self._with_retain_min(relation, given)
         return procedures.statement(name, relation.parts, given, versions)

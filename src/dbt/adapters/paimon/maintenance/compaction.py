@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from datetime import date
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.spec.table import POSTPONE_BUCKET
-from dbt.adapters.paimon.sql.procedures import DateColumnValue
+from dbt.adapters.paimon.sql.procedures import partition_literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,23 +41,21 @@ def compaction_problems(spec: TableSpec, arguments: Mapping[str, Any], versions:
     return tuple(problems)
 
 
-def typed_partitions(partitions: Any, columns: Sequence[ExistingColumn], versions: Versions) -> Any:
-    """Turn the values of DATE columns into dates, because Paimon 0.9 does not cast literals.
+def typed_partitions(partitions: Any, columns: Sequence[ExistingColumn]) -> Any:
+    """Turn the values of partitions into literals of their columns' types.
 
     Invalid partitions are left unchanged, and `procedures.render` reports them.
     """
-    if versions.supports(Capability.STRINGS_FOR_DATE_PARTITIONS):
-        return partitions
-    kinds = {column.name.lower(): column.data_type.lower() for column in columns}
+    types = {column.name.lower(): column.data_type for column in columns}
     if isinstance(partitions, dict):
-        return {name: _typed(value, kinds.get(str(name).lower(), "")) for name, value in partitions.items()}
+        return {name: _typed(value, types.get(str(name).lower(), "")) for name, value in partitions.items()}
     if isinstance(partitions, (list, tuple)):
-        return [typed_partitions(partition, columns, versions) for partition in partitions]
+        return [typed_partitions(partition, columns) for partition in partitions]
     return partitions
 
 
-def _typed(value: Any, kind: str) -> Any:
-    if kind == "date" and isinstance(value, (str, date)):
-        with suppress(ValueError):
-            return DateColumnValue.fromisoformat(str(value))
-    return value
+def _typed(value: Any, data_type: str) -> Any:
+    if not isinstance(value, (str, int, date)):
+        return value
+    text = value.strftime("%Y-%m-%d %H:%M:%S") if isinstance(value, datetime) else str(value)
+    return partition_literal(text, data_type)

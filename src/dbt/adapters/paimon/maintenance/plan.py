@@ -25,8 +25,9 @@ from dbt.adapters.paimon.spec.maintenance_policy import (
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import procedures
 from dbt.adapters.paimon.sql.data_types import type_name
+from dbt.adapters.paimon.sql.procedures import partition_literal
 from dbt.adapters.paimon.sql.statements import Statement
-from dbt.adapters.paimon.sql.text import quoted, string_literal
+from dbt.adapters.paimon.sql.text import quoted
 
 _NULLS: Final = ("null", "__DEFAULT_PARTITION__")
 # Fields of fixed width in Java's date patterns -> in strptime.
@@ -249,16 +250,8 @@ def newest_partitions(state: TableState, count: int) -> list[Partition]:
 
 
 def _condition(partition: Partition, types: Mapping[str, str]) -> str:
-    """The WHERE condition of a partition, with typed literals: Paimon does not accept casts [ran, 0.9.0]."""
-    parts = []
-    for name, text in (partition.values or {}).items():
-        kind = type_name(types.get(name, ""))
-        literal = string_literal(text)
-        if kind == "date":
-            literal = f"DATE {literal}"
-        elif kind.endswith("int"):
-            literal = text
-        parts.append(f"{quoted(name)} = {literal}")
+    values = (partition.values or {}).items()
+    parts = (f"{quoted(name)} = {partition_literal(text, types.get(name, ''))}" for name, text in values)
     return f"({' AND '.join(parts)})"
 
 

@@ -57,7 +57,7 @@ def rescale_steps(
     number = int(bucket_num) if bucket_num is not None else spec.bucket
     alter = f"alter table {quoted(*table)}"
     steps: list[Statement] = []
-    if _may_hide_rows(spec):
+    if spec.hides_new_rows:
         steps.append(procedures.statement("compact", table, {}, versions))
     # If dbt is killed between the ALTER and the rewrite, writes fail. A run that finds the mark repeats the rescale.
     unmark = f"{alter} unset tblproperties ('{MARK}')"
@@ -152,15 +152,6 @@ def _partition_problems(spec: TableSpec, partitions: Any) -> list[str]:
     return [
         f"partitions: {', '.join(unknown)} is not a partition column. The table has {', '.join(spec.partition_by)}."
     ]
-
-
-def _may_hide_rows(spec: TableSpec) -> bool:
-    """Whether reads skip rows that are not compacted (CoreOptions.batchScanSkipLevel0): a rewrite would lose them."""
-    skips = bool(spec.primary_key) and (
-        spec.is_true("deletion-vectors.enabled") or spec.options.get("merge-engine") == "first-row"
-    )
-    waits = spec.options.get("lookup-wait", "true").lower() == "true"
-    return skips and (spec.is_true("write-only") or not waits)
 
 
 def _overwrites_by_partition(spec: TableSpec) -> bool:

@@ -8,6 +8,7 @@ from typing import Any, Final, Protocol
 
 from dbt.adapters.paimon.maintenance import first_load
 from dbt.adapters.paimon.plan.steps import Action, Plan, Step, StepKind
+from dbt.adapters.paimon.spec.bucket_numbers import MARK, RESCALING
 from dbt.adapters.paimon.spec.strategies import STRATEGIES, on_schema_change
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.tables.changeset import Changeset, ExistingTable, as_dbt_columns, refuse_rebuild
@@ -128,9 +129,16 @@ def _rebuild(
     rebuild = rebuild_of(spec, changes, columns)
     plan = _in_place(Action.REBUILD, node, current, columns or ColumnChanges(), changes)
     if not rebuild.swaps:
-        return plan
+        return _marked(plan) if changes.needs_overwrite else plan
     differs = (*plan.differs, *map(str, changes.immutable), *(columns.rebuild if columns else ()))
     return Plan(Action.SWAP, rebuild=rebuild, differs=differs)
+
+
+def _marked(plan: Plan) -> Plan:
+    """The plan, with a mark on the table until its rows are in the new buckets: see `maintenance.rescale`."""
+    mark = Step(StepKind.SET_OPTIONS, "paimon__set_options", {"options": {MARK: RESCALING}})
+    unmark = Step(StepKind.UNSET_OPTIONS, "paimon__unset_options", {"names": (MARK,)})
+    return replace(plan, before=(mark, *plan.before), after=(unmark, *plan.after))
 
 
 def _in_place(

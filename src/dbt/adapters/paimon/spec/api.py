@@ -42,7 +42,8 @@ class Specs:
         config = dict(model["config"])
         if default_primary_key and not config.get("primary_key"):
             config["primary_key"] = list(default_primary_key)
-        spec = self._sized(build_table_spec(config, **self._arguments(model)), model)
+        build = strategies.plan_snapshot if config.get("materialized") == "snapshot" else build_table_spec
+        spec = self._sized(build(config, **self._arguments(model)), model)
         self.advise(model, spec)
         return spec
 

@@ -11,7 +11,7 @@ from enum import Enum, auto
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.spec.change_rows import ROWKIND
-from dbt.adapters.paimon.spec.table import POSTPONE_BUCKET, TableSpec
+from dbt.adapters.paimon.spec.table import TableSpec
 
 
 class DeleteMethod(Enum):
@@ -117,8 +117,4 @@ def carried_values(spec: TableSpec, versions: Versions) -> str | None:
 
 def waits_for_compaction(spec: TableSpec) -> bool:
     """Whether new rows wait in postpone buckets, where SparkPostponeCompactProcedure loses row kinds [ran, 1.4.2]."""
-    return (
-        bool(spec.primary_key)
-        and spec.bucket == POSTPONE_BUCKET
-        and spec.options.get("postpone.batch-write-fixed-bucket", "true").lower() == "false"
-    )
+    return spec.hides_new_rows == "bucket=-2"

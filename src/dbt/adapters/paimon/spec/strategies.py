@@ -178,11 +178,19 @@ def replace_fault(spec: TableSpec) -> str | None:
     return deleting.deletes_lost(spec) if spec.primary_key else None
 
 
+def hidden_fault(spec: TableSpec) -> str | None:
+    """Why a statement that reads this table and replaces rows would lose some; None if it would not."""
+    if option := spec.hides_new_rows:
+        return f"rows that are not compacted yet cannot be read ({option}), so they would be lost or added again"
+    return None
+
+
 # -- what each strategy needs ----------------------------------------------------------------------------
 
 # (config key, reason with remedy) pairs.
 _Faults = Iterable[tuple[str, str]]
 _STRATEGY: Final = "incremental_strategy"
+_ALL_ROWS: Final = "Use 'upsert', or remove that option"
 
 
 def _append(request: _Request) -> _Faults:
@@ -211,6 +219,8 @@ def _merge(request: _Request) -> _Faults:
     updates = str(request.config.get("matched_condition")).strip().lower() != "false"
     if adding and updates and spec.merge_engine == "partial-update":
         yield _STRATEGY, f"MERGE writes whole rows, so '{adding[0]}' would add the stored value again. Use 'upsert'"
+    if hidden := hidden_fault(spec):
+        yield _STRATEGY, f"{hidden}. {_ALL_ROWS}"
     yield from _merge_column_faults(request)
     if request.config.get("merge_delete_condition") and (fault := _merge_delete_fault(spec, request.versions)):
         yield "merge_delete_condition", fault
@@ -242,6 +252,21 @@ def _merge_column_faults(request: _Request) -> _Faults:
             "no row would be updated, because rows are matched by these columns. Name others; to add rows and "
             "update none, remove it and list the others in merge_exclude_columns",
         )
+
+
+def plan_snapshot(config: Mapping[str, Any], *, model: str, versions: Versions, **contract: Any) -> TableSpec:
+    """The table of a snapshot, to which each later run adds rows by MERGE; raises ConfigErrors with all problems.
+
+    `contract` has the other arguments of `build_table_spec`.
+    """
+    problems = Problems(model, warn=contract.pop("warn", None))
+    spec = collect_table_spec(config, problems=problems, versions=versions, **contract)
+    if spec.merge_engine not in _MERGEABLE:
+        problems.add("merge_engine", spec.merge_engine, "Paimon has no MERGE for it, which a snapshot needs. Remove it")
+    if hidden := hidden_fault(spec):
+        problems.add("materialized", "snapshot", f"{hidden}. Remove that option")
+    problems.raise_if_any()
+    return spec
 
 
 def late_rows(spec: TableSpec, config: Mapping[str, Any], names: Iterable[str]) -> _Faults:
@@ -320,6 +345,8 @@ def _insert_overwrite(request: _Request) -> _Faults:
 def _delete_insert(request: _Request) -> _Faults:
     if fault := replace_fault(request.spec):
         yield _STRATEGY, f"{fault}. Use 'upsert', or 'insert_overwrite'"
+    elif hidden := hidden_fault(request.spec):
+        yield _STRATEGY, f"{hidden}. {_ALL_ROWS}"
     if not request.unique_key:
         yield _STRATEGY, "needs unique_key, to know what to delete. Set unique_key, or use 'append'"
     if not request.spec.primary_key:
@@ -332,6 +359,8 @@ def _microbatch(request: _Request) -> _Faults:
     keyed_by_time = speller(spec.primary_key)(str(request.config.get("event_time"))) in spec.primary_key
     if across := _overwrite_fault(spec):
         yield _STRATEGY, across
+    elif hidden := hidden_fault(spec):
+        yield _STRATEGY, f"{hidden}. {_ALL_ROWS}"
     elif spec.merge_engine in aggregates.AGGREGATING and not keyed_by_time:
         yield (
             _STRATEGY,
@@ -467,10 +496,11 @@ STRATEGIES: Final[Mapping[str, Strategy]] = {
 }
 
 
-def may_repeat(kind: str, spec: TableSpec) -> bool:
-    """Whether a statement of this kind (a strategy, REBUILD, SNAPSHOT or REFRESH) may run again after a conflict."""
-    # An INSERT OVERWRITE, a MERGE by dbt_scd_id, or upserts and deletes by key: each may be repeated without effect.
-    # Only the refresh of a view without a key appends rows.
-    if kind in (REBUILD, SNAPSHOT, REFRESH):
-        return kind != REFRESH or bool(spec.primary_key)
-    return kind in STRATEGIES and STRATEGIES[kind].is_idempotent(spec)
+def is_idempotent(strategy: str, spec: TableSpec) -> bool:
+    """Whether running the strategy's statement twice has the same result as running it once; False if unknown."""
+    return strategy in STRATEGIES and STRATEGIES[strategy].is_idempotent(spec)
+
+
+def is_one_statement(kind: str) -> bool:
+    """Whether the adapter itself writes a node's rows by one statement: not with a strategy of the project."""
+    return kind in STRATEGIES or kind in (REBUILD, SNAPSHOT, REFRESH)

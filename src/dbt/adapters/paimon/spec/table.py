@@ -126,6 +126,24 @@ class TableSpec:
         return bool(self.primary_key) and not set(self.partition_by) <= set(self.primary_key)
 
     @property
+    def hides_new_rows(self) -> str:
+        """The option because of which reads skip rows that are not compacted yet; '' if reads return all rows.
+
+        A statement that reads the table and replaces its rows would lose the skipped ones.
+        Source: CoreOptions.batchScanSkipLevel0, ForceUpLevel0Compaction, PostponeBucketFileStoreWrite.
+        """
+        if not self.primary_key:
+            return ""
+        fixed = self.options.get("postpone.batch-write-fixed-bucket", "true").lower() == "true"
+        if self.bucket == POSTPONE_BUCKET and not fixed:
+            return "bucket=-2"
+        if not self.is_true("deletion-vectors.enabled") and self.merge_engine != "first-row":
+            return ""
+        hides = {"write-only": "true", "lookup-wait": "false", "lookup-compact": "gentle"}
+        found = (name for name, value in hides.items() if self.options.get(name, "").lower() == value)
+        return next((f"'{name}'='{hides[name]}'" for name in found), "")
+
+    @property
     def moves_keys(self) -> bool:
         """Whether Paimon finds a key in any partition and moves it (BucketMode.KEY_DYNAMIC)."""
         return self.crosses_partitions and self.bucket == DYNAMIC_BUCKET

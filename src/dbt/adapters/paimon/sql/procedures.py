@@ -19,6 +19,7 @@ from dbt.adapters.paimon.concurrency import conflicts
 from dbt.adapters.paimon.errors.redaction import redacted
 from dbt.adapters.paimon.options import table_options
 from dbt.adapters.paimon.sql.booleans import boolean
+from dbt.adapters.paimon.sql.data_types import type_name
 from dbt.adapters.paimon.sql.names import branch_problem, tag_problem
 from dbt.adapters.paimon.sql.statements import SORTED_COMPACTION, Statement
 from dbt.adapters.paimon.sql.text import quoted, string_literal
@@ -30,6 +31,8 @@ Partition = Mapping[str, Any]
 ORDER_STRATEGIES: Final = ("order", "zorder", "hilbert")
 COMPACT_STRATEGIES: Final = ("full", "minor")
 EXPIRE_STRATEGIES: Final = ("values-time", "update-time")
+# Without its suffix, a number is an int.
+_NUMBER_SUFFIXES: Final = {"tinyint": "Y", "smallint": "S", "int": "", "bigint": "L"}
 
 
 class _InvalidValueError(ValueError):
@@ -266,8 +269,26 @@ def partition_condition(value: Any) -> str:
     return " OR ".join(f"({condition})" for condition in conditions)
 
 
-class DateColumnValue(date):
-    """A date for a partition column of type date; other dates are rendered as strings."""
+class Literal(str):
+    """A partition value as a SQL literal (see `partition_literal`)."""
+
+    __slots__ = ()
+
+
+def partition_literal(text: str, data_type: str) -> Literal:
+    """A partition value as a literal of its column's type, because Paimon's filters do not accept casts [ran, 0.9.0].
+
+    Args:
+        text: the value as text.
+        data_type: the column's type in Spark.
+    """
+    kind = type_name(data_type)
+    if kind in _NUMBER_SUFFIXES and re.fullmatch(r"-?\d+", text):
+        return Literal(text + _NUMBER_SUFFIXES[kind])
+    if kind == "boolean" and text.lower() in ("true", "false"):
+        return Literal(text.lower())
+    typed = {"date": "DATE ", "timestamp": "TIMESTAMP ", "timestamp_ntz": "TIMESTAMP_NTZ "}.get(kind, "")
+    return Literal(typed + string_literal(text))
 
 
 def _equals(value: Any) -> str:
@@ -277,8 +298,8 @@ def _equals(value: Any) -> str:
         return f"= {str(value).lower()}"
     if isinstance(value, int):
         return f"= {value}"
-    if isinstance(value, DateColumnValue):
-        return f"= DATE {string_literal(value.isoformat())}"
+    if isinstance(value, Literal):
+        return f"= {value}"
     if isinstance(value, (str, date)):
         text = value.strftime("%Y-%m-%d %H:%M:%S") if isinstance(value, datetime) else str(value)
         return f"= {string_literal(text)}"

@@ -188,7 +188,7 @@ class Streams:
                 "of the sources and replaces the old one when it is complete."
             )
         without_beginning = [call.label for call in self._stream(model).calls.values() if not kinds.has_beginning(call)]
-        if without_beginning and not strategies.may_repeat(plan.strategy, plan.spec):
+        if without_beginning and not strategies.is_idempotent(plan.strategy, plan.spec):
             raise DbtRuntimeError(
                 f"{where}: {relation} has rows of batch runs, and the strategy would duplicate those that are still in "
                 f"{', '.join(without_beginning)}. Set where stream(…) begins: for a Paimon "
@@ -288,7 +288,7 @@ class Streams:
         if is_empty_run():
             return True
         checkpoint = self._checkpoint(target, settings, self._stream(model).id)
-        may_repeat = strategies.may_repeat(strategy, spec)
+        may_repeat = strategies.is_idempotent(strategy, spec)
         alone = partial(self._alone, target, list(leases.of_this_thread()))
         sink = batches.Sink(target, write, self._stream(model).reads_once, conf, may_repeat, dead, alone)
         try:

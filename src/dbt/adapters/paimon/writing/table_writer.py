@@ -260,7 +260,7 @@ class TableWriter:
         """Run the statement that writes a model's rows into an existing table, holding the table's lock.
 
         Args:
-            kind: the kind of statement; some kinds are retried after a conflict (see `strategies.may_repeat`).
+            kind: the kind of statement; some kinds are retried after a conflict (see `strategies.is_one_statement`).
             deletes: whether a MERGE may delete rows.
             writes_rows: whether `sql` is a query whose rows are written with their row kinds (see `spark.row_writer`).
         """
@@ -269,7 +269,7 @@ class TableWriter:
             sql,
             kind,
             {**self._tasks(spec), **conf, commits.COMMIT_USER_CONF: user},
-            repeat=strategies.may_repeat(kind, spec),
+            repeat=strategies.is_one_statement(kind),
             target=relation.parts,
             writes_rows=writes_rows,
         )

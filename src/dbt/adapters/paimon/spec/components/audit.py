@@ -8,9 +8,10 @@ from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.keys import BOOLEAN
-from dbt.adapters.paimon.spec.component import Component, config_key
+from dbt.adapters.paimon.spec.component import Component, Found, config_key
 from dbt.adapters.paimon.spec.config_values import is_on
 from dbt.adapters.paimon.spec.problems import Problems
+from dbt.adapters.paimon.spec.table import POSTPONE_BUCKET, TableSpec
 
 
 @dataclass
@@ -50,9 +51,13 @@ def _fault(config: Mapping[str, Any], options: Mapping[str, str], versions: Vers
             f"does not work with incremental_strategy='{strategy}'. Use upsert, merge, insert_overwrite, "
             "delete+insert or append"
         )
-    if options.get("bucket") == "-2":
-        return "rows of postpone buckets cannot be audited before they are compacted. Use other buckets, or remove it"
     return versions.explain(Capability.BRANCHES)
 
 
-COMPONENT: Final = Component(keys=Keys)
+def _hidden_rows(spec: TableSpec, versions: Versions) -> Found:
+    if spec.wap and (spec.bucket == POSTPONE_BUCKET or spec.hides_new_rows):
+        option = spec.hides_new_rows or "bucket=-2"
+        yield "wap", f"rows that are not compacted yet cannot be audited ({option}). Remove that option, or wap"
+
+
+COMPONENT: Final = Component(keys=Keys, rules=(_hidden_rows,))
