@@ -144,6 +144,8 @@ class TestNodes:
             ({}, "microbatch", "its strategy is microbatch"),
             ({}, "apply_changes", "its strategy is apply_changes"),
             ({}, "of_the_project", "its strategy is of_the_project"),
+            ({"materialized": "snapshot", "strategy": "check"}, "", ""),
+            ({"materialized": "snapshot", "strategy": "mine"}, "", "its strategy is mine"),
         ],
     )
     def test_never(self, config, strategy, reason):

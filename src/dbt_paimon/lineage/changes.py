@@ -141,6 +141,7 @@ def _difference(before: Project, after: Project, node_id: str) -> str:
         (is_seed and _checksum(node).startswith("path"), "its file is too large for dbt to compare"),
         (before.overrides != after.overrides, "a macro that overrides dbt's has changed"),
         (_constraints(node) != _constraints(old), "its data types or constraints have changed"),
+        (node.get("external") != old.get("external"), "where or how it is read (external) has changed"),
         (_is_renamed(before, after, node_id), "its relation name has changed"),
         (macro, f"the macro {macro}, which runs with it, has changed"),
     )
@@ -172,9 +173,13 @@ def _is_renamed(before: Project, after: Project, node_id: str) -> bool:
         parts = ("identifier", "unrendered_database", "unrendered_schema")
         one, other = ([each.nodes[node_id].get(part) for part in parts] for each in (before, after))
         return one != other or not any("{" in str(part) for part in one)
-    # In a different target, such as a pull request's, every model has a different relation name.
-    same = before.names.items() & after.names.items()
-    return any(after.nodes[each]["resource_type"] != "source" for each, _ in same)
+    # In a different target, such as a pull request's, all models of a schema are in another one.
+    *place, _ = before.names.get(node_id, ("",))
+    return place == [*after.names.get(node_id, ("",))[:-1]] or any(
+        [*name[:-1]] == place and after.names.get(other, ())[:-1] == name[:-1]
+        for other, name in before.names.items()
+        if other != node_id and before.nodes[other]["resource_type"] != "source"
+    )
 
 
 def _constraints(node: Mapping[str, Any]) -> Any:

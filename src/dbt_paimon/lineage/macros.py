@@ -95,12 +95,18 @@ def hidden(project: Project, node_id: str) -> str | None:
     waiting = list(parts)
     while waiting:
         called = words(waiting.pop())
-        # Add the whole text of each macro that this SQL calls.
-        more = [text for name, text in jinja if name.rpartition(" ")[2].lower() in called and text not in parts]
+        # Add the whole text of each macro that this SQL calls, also by dispatch (`default__name`).
+        more = [text for name, text in jinja if _names(name) & called and text not in parts]
         parts |= dict.fromkeys(more)
         waiting += more
     # Sorted, because dbt lists the macros of a node in any order.
     return "\n".join(sorted(parts))
+
+
+def _names(macro: str) -> set[str]:
+    """The names by which Jinja calls a macro."""
+    name = macro.rpartition(" ")[2].lower()
+    return {name, name.partition("__")[2] or name}
 
 
 def words(text: str) -> frozenset[str]:

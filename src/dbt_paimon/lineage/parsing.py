@@ -30,6 +30,12 @@ _UNITS: Final = frozenset(
 
 # sqlglot warns about queries that it cannot resolve, but `Unresolved` already has the reason.
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
+# Functions that turn one row into several, or none.
+GENERATORS: Final = frozenset(
+    "explode explode_outer inline inline_outer json_tuple posexplode posexplode_outer stack variant_explode".split()
+)
+# Functions in FROM that make rows from their arguments.
+MAKES_ROWS: Final = GENERATORS | {"range"}
 
 
 class Unresolved(Exception):
@@ -102,8 +108,12 @@ def names(sql: str) -> set[str]:
 
 
 def relations(sql: str) -> set[tuple[str, ...]]:
-    """The names of the relations in a query, without CTEs and functions; raises Unresolved."""
-    return {name_of(table) for table in tables(parsed(sql))}
+    """The names of the relations in a query, without CTEs; raises Unresolved, also if a function may read tables."""
+    tree = parsed(sql)
+    for table in tree.find_all(exp.Table):
+        if not isinstance(table.this, exp.Identifier) and table.this.name.lower() not in MAKES_ROWS:
+            raise Unresolved(f"it reads from {table.this.name or type(table.this).__name__}()")
+    return {name_of(table) for table in tables(tree)}
 
 
 def _with_ids(tree: exp.Query, node_of: NodeOf) -> list[exp.Table]:

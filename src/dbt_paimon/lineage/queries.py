@@ -9,18 +9,12 @@ from typing import Any, Final
 
 from sqlglot import expressions as exp
 
-from dbt_paimon.lineage.parsing import KNOWN_FUNCTIONS, NodeOf, Unresolved, resolved
+from dbt_paimon.lineage.parsing import GENERATORS, KNOWN_FUNCTIONS, MAKES_ROWS, NodeOf, Unresolved, resolved
 
 # A column of a relation: the relation's id and the column's name. ANY is every column of it, and its metadata.
 Field = tuple[str, str]
 ANY: Final = "*"
 
-# Functions that turn one row into several, or none.
-_GENERATORS: Final = frozenset(
-    "explode explode_outer inline inline_outer json_tuple posexplode posexplode_outer stack variant_explode".split()
-)
-# Functions in FROM that make rows from their arguments.
-_IN_FROM: Final = _GENERATORS | {"range"}
 # Clauses of a SELECT that `_Reader` follows or that change no row.
 _CLAUSES: Final = frozenset(
     """
@@ -295,7 +289,7 @@ class _Reader:
         if others := _arguments(node).keys() - _TABLE_PARTS:
             raise Unresolved(f"it reads a relation with {', '.join(sorted(others)).upper()}")
         if not isinstance(node.this, exp.Identifier):
-            if node.this.name.lower() not in _IN_FROM:
+            if node.this.name.lower() not in MAKES_ROWS:
                 raise Unresolved(f"it reads from {node.this.name or type(node.this).__name__}()")
             return _Source(label, self._expression(node.this, scope).choosing)
         name = node.name.lower()
@@ -412,7 +406,7 @@ def _may_make_rows(node: exp.Expr) -> bool:
     """Whether an expression of a SELECT list may return several rows: a generator, or a function that is not known."""
     if node.find(exp.UDTF):
         return True
-    return any(call.name.lower() not in KNOWN_FUNCTIONS - _GENERATORS for call in node.find_all(exp.Anonymous))
+    return any(call.name.lower() not in KNOWN_FUNCTIONS - GENERATORS for call in node.find_all(exp.Anonymous))
 
 
 def _makes_one_row(node: exp.Select) -> bool:

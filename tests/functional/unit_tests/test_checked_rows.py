@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from dbt.tests.util import run_dbt
+from tests.functional.conftest import VERSIONS
 
 GIVEN = """
 select 1 as id, cast(1 as tinyint) as t, cast(1 as decimal(4,2)) as d, date'2024-01-01' as day,
@@ -89,5 +90,7 @@ class TestCheckedRows:
         statuses = {name: str(result.status) for name, result in results.items()}
         assert statuses == expected | {"csv": "error", "good_csv": "pass", "sql": "pass"}
         for name, (_, _, _, message) in TESTS.items():
-            assert message in (results[name].message or ""), name
+            found = results[name].message or ""
+            # Spark 4 itself refuses such a cast.
+            assert message in found or (VERSIONS.spark.major >= 4 and "due to an overflow" in found), name
         assert "column t: '300' is not a valid tinyint" in results["csv"].message

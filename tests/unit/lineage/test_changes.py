@@ -86,6 +86,32 @@ def test_tags_and_target_are_not_a_change() -> None:
     assert not own(project(node("m", QUERY)), project(tagged, schema="pr_7"), "model.p.m").builds
 
 
+def test_one_fixed_schema_makes_no_other_name_a_change() -> None:
+    fixed = node("history", resource="snapshot", schema="fixed", relation_name="`paimon`.`fixed`.`history`")
+    here, there = (project(node("m", QUERY), {**fixed}, schema=schema) for schema in ("shop", "pr_7"))
+    assert not own(here, there, "model.p.m").builds
+    renamed = node("m", QUERY, relation_name="`paimon`.`s`.`other`")
+    assert own(project(node("m", QUERY)), project(renamed), "model.p.m").builds
+    moved = node("m", QUERY, relation_name="`paimon`.`elsewhere`.`m`")
+    assert own(project(node("m", QUERY)), project(moved), "model.p.m").builds
+
+
+def test_another_place_of_a_source_affects_its_readers() -> None:
+    sides = []
+    for place in ("landing/v1", "landing/v2"):
+        source = node("raw", resource="source", external={"location": place})
+        sides.append(project(source, node("m", "select id from s.raw")))
+    assert set(affected(*sides)) == {"model.p.m"}
+
+
+def test_a_function_that_reads_a_table_by_its_name_is_affected() -> None:
+    reader = node("m", "select id from paimon_incremental_query('s.orders', '1', '2')")
+    reader["depends_on"]["nodes"] = ["model.p.orders"]
+    other = node("orders", "select id, customer, amount, state, note from s.raw where amount > 1")
+    first = node("orders", "select id, customer, amount, state, note from s.raw")
+    assert set(affected(project(first, reader), project(other, reader))) == {"model.p.orders", "model.p.m"}
+
+
 def test_a_persisted_description_builds_the_node() -> None:
     config = {"persist_docs": {"relation": True}}
     old, new = (project(node("m", QUERY, config=config, description=text)) for text in ("one", "other"))
@@ -415,3 +441,15 @@ def test_a_star_in_an_expression_reads_all_columns(expression: str) -> None:
     reader = node("r", f"select {expression} as j from s.m")
     before, after = (node("m", f"select id, {amount} from s.orders") for amount in ("amount", "amount + 1 as amount"))
     assert "model.p.r" in affected(project(before, reader), project(after, reader))
+
+
+def test_a_macro_by_dispatch_may_read_a_changed_column_in_later_runs() -> None:
+    raw = "select id from s.orders {% if is_incremental() %} where {{ late() }} {% endif %}"
+    macros = {"late": "{{ return(adapter.dispatch('late')()) }}", "default__late": "amount > 1"}
+    sides = []
+    for expression in ("amount", "amount + 1"):
+        reader = node("m", "select id from s.orders", kind="incremental", raw_code=raw)
+        reader["depends_on"]["macros"] = [f"macro.p.{name}" for name in macros]
+        orders = node("orders", f"select id, customer, {expression} as amount, state, note from s.raw")
+        sides.append(project(orders, reader, macros=macros))
+    assert set(affected(*sides)) == {"model.p.orders", "model.p.m"}

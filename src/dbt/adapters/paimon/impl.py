@@ -171,7 +171,7 @@ class PaimonAdapter(SparkAdapter):
     @macro_api
     def history(self) -> History:
         """Time travel, tags and branches."""
-        return History(self, self.tables)
+        return History(self, self.tables, self.clones.behind)
 
     @macro_api
     def maintenance(self) -> Maintenance:

@@ -236,8 +236,9 @@ REMEDIES: tuple[Remedy, ...] = (
         "A primary-key or not_null column got a NULL: filter such rows out, or fill in a value in the model.",
     ),
     Remedy(
-        # QueryExecutionErrors.unsupportedOperationForTable and ddlUnsupportedTemporarilyError.
-        r"(?:MERGE INTO|UPDATE) TABLE is not supported temporarily",
+        # QueryExecutionErrors.ddlUnsupportedTemporarilyError; from Spark 4 unsupportedTableOperationError.
+        r"(?:MERGE INTO|UPDATE) TABLE is not supported temporarily"
+        r"|Table `unknown` does not support (?:MERGE INTO|UPDATE) TABLE",
         "The statement changes a temporary view, or a table that is not a Paimon table. `create_table_as(True, …)` "
         "creates a temporary view of the query. To create a table that can be changed, set relation = "
         "make_intermediate_relation(this, '__stage') and run create_table_as(False, relation, sql); at the end, call "

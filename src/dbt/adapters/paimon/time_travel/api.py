@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from dbt.adapters.events.logging import AdapterLogger
@@ -22,6 +22,7 @@ from dbt.adapters.paimon.sql import procedures
 from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.tables.api import Tables
 from dbt.adapters.paimon.time_travel import branches, rollbacks, states
+from dbt.adapters.paimon.time_travel.clones import table_of
 
 logger = AdapterLogger("Paimon")
 
@@ -29,9 +30,16 @@ logger = AdapterLogger("Paimon")
 class History:
     """`adapter.history` in macros."""
 
-    def __init__(self, adapter: AdapterProtocol, tables: Tables) -> None:
+    def __init__(
+        self,
+        adapter: AdapterProtocol,
+        tables: Tables,
+        behind: Callable[[PaimonRelation], PaimonRelation | None],
+    ) -> None:
         self._adapter = adapter
         self._tables = tables
+        # Returns the branch that a view made by `dbt clone` reads.
+        self._branch_of_view = behind
 
     @while_parsing(lambda relation, *a, **k: relation)
     def at(self, relation: PaimonRelation, arguments: Mapping[str, Any], model: Mapping[str, Any]) -> PaimonRelation:
@@ -51,7 +59,11 @@ class History:
             )
         found: Any = self._adapter.get_relation(*relation.parts)
         if found is not None and not found.is_table:
-            raise DbtRuntimeError(f"at({relation}): a view has no history. Materialize it as table or incremental.")
+            branch = self._branch_of_view(found)
+            if branch is None:
+                raise DbtRuntimeError(f"at({relation}): a view has no history. Materialize it as table or incremental.")
+            # The clone of an incremental model by branch: its earlier states are those of the original.
+            relation = found = table_of(branch)
         if found is not None:
             self._recorded("at", found, asked)
         return states.read(relation, asked)

@@ -105,12 +105,13 @@ def without(nodes: Sequence[Ran], exclude: Sequence[str]) -> list[Ran]:
 
 
 def _node(seeds: Mapping[str, str], result: Mapping[str, Any]) -> Ran | None:
-    """The node of a result; None if it has no relation, did not run, or was skipped (`skip_unchanged`)."""
+    """The node of a result; None if it has no relation, did not run, was skipped, or only stores failures of a test."""
     name = result.get("relation_name") or seeds.get(result["unique_id"])
     parts = str(name or "").strip("`").split("`.`")
     times = span(result)
     response = result.get("adapter_response") or {}
-    if len(parts) != 3 or times is None or response.get("code") == REUSED:
+    is_test = result["unique_id"].startswith("test.")
+    if len(parts) != 3 or times is None or is_test or response.get("code") == REUSED:
         return None
     return Ran(result["unique_id"], (parts[0], parts[1], parts[2]), *times, response.get("snapshot_id"))
 

@@ -16,12 +16,14 @@ _PARTS: Final = (
 # Prefixes of Spark settings that determine what a query returns. A catalog's settings do not: they only locate it.
 _SETTINGS: Final = ("spark.sql.", "spark.paimon.")
 _IRRELEVANT: Final = ("spark.sql.catalog.", "spark.sql.warehouse.dir", "spark.sql.debug.")
+_OF_SNAPSHOTS: Final = ("check", "timestamp")
 _HOOKS: Final = ("pre-hook", "pre_hook", "post-hook", "post_hook")
 
 
 def never(node: Mapping[str, Any], strategy: str, reads_changes: bool) -> str:
     """Why a node can never be skipped; '' if it can. `strategy` is '' unless the node is incremental."""
     config = node["config"]
+    own = config.get("strategy")
     skips = not strategy or (strategy in STRATEGIES and STRATEGIES[strategy].skips)
     reasons = (
         (node.get("language", "sql") == "python", "it is a Python model"),
@@ -30,6 +32,7 @@ def never(node: Mapping[str, Any], strategy: str, reads_changes: bool) -> str:
         (config.get("materialized") == "materialized_view", "a materialized view detects changes by itself"),
         (reads_changes, "it calls paimon_changes, which only reads new changes anyway"),
         (not skips, f"its strategy is {strategy}"),
+        (config.get("materialized") == "snapshot" and own not in _OF_SNAPSHOTS, f"its strategy is {own}"),
         # They are not searched for functions such as current_date().
         (strategy and has_conditions(config), "its conditions may give another result in a later run"),
         (config.get("table_tag"), "each run tags its table snapshot (table_tag)"),

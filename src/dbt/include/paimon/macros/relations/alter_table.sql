@@ -46,3 +46,9 @@
     {{ paimon__alter_relation_comment(relation, comment) }}
   {%- endcall -%}
 {% endmacro %}
+
+{% macro paimon__literals(values) %}
+  {%- set literals = [] -%}
+  {%- for value in values -%}{%- do literals.append(adapter.string_literal(value)) -%}{%- endfor -%}
+  {%- do return(literals) -%}
+{% endmacro %}
