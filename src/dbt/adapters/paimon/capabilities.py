@@ -199,6 +199,8 @@ class Capability(Enum):
     PARTITION_AND_BUCKET_COLUMNS = Rule("the columns __paimon_partition and __paimon_bucket", paimon="1.0")
     # CoreOptions 'row-tracking.enabled', from 1.3.
     ROW_TRACKING = Rule("row tracking (row-tracking.enabled)", paimon="1.3", listed=True)
+    # MergeIntoPaimonDataEvolutionTable. Only a test uses this rule.
+    DATA_EVOLUTION = Rule("MERGE of some columns into files of their own (data-evolution.enabled)", paimon="2.0")
     # CoreOptions.DEFAULT_VALUE_SUFFIX: removed in 1.2, replaced by a column's DEFAULT.
     FIELD_DEFAULT_VALUE = Rule(
         "default values by table option (fields.<column>.default-value)",
