@@ -26,7 +26,7 @@ RELEASES: Final[tuple[str, ...]] = ("0.9.0", "1.0.1", "1.1.1", "1.2.0", "1.3.1",
 
 # Spark line -> the Paimon releases on which all functional tests have run (see docs/compatibility), the newest first.
 # A profile without paimon_version gets the first one whose connector is available, else the line's oldest release.
-_TESTED: Final[Mapping[str, tuple[str, ...]]] = {"3.5": ("2.0.0", "1.4.2")}
+_TESTED: Final[Mapping[str, tuple[str, ...]]] = {"3.5": ("2.0.0", "1.4.2"), "4.1": ("2.0.0",)}
 
 # The Paimon releases whose options paimon_options.json lists.
 OPTION_CATALOGUES: Final[tuple[str, ...]] = ("0.9", "1.4", "2.0")
