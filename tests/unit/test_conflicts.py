@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dbt.adapters.paimon.concurrency import conflicts
-from dbt.adapters.paimon.spec.strategies import is_idempotent, is_one_statement
+from dbt.adapters.paimon.spec.strategies import is_idempotent, may_repeat
 from dbt.adapters.paimon.spec.table import TableSpec
 
 APPEND = TableSpec()
@@ -43,10 +43,20 @@ def test_is_idempotent(strategy: str, spec: TableSpec, idempotent: bool) -> None
     assert is_idempotent(strategy, spec) is idempotent
 
 
-def test_statements_of_the_project_are_not_retried() -> None:
-    kinds = (conflicts.REBUILD, conflicts.SNAPSHOT, conflicts.REFRESH, "append", "upsert", "merge", "microbatch")
-    assert all(map(is_one_statement, kinds))
-    assert not is_one_statement("a_macro_of_the_project")
+@pytest.mark.parametrize(
+    ("kind", "spec", "repeated"),
+    [
+        (conflicts.REBUILD, APPEND, True),
+        (conflicts.SNAPSHOT, KEYED, True),
+        (conflicts.REFRESH, KEYED, True),
+        (conflicts.REFRESH, APPEND, False),
+        ("append", APPEND, False),
+        ("upsert", KEYED, True),
+        ("a_macro_of_the_project", KEYED, False),
+    ],
+)
+def test_may_repeat(kind: str, spec: TableSpec, repeated: bool) -> None:
+    assert may_repeat(kind, spec) is repeated
 
 
 @pytest.mark.parametrize(

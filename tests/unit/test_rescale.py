@@ -40,6 +40,11 @@ def test_a_table_is_rewritten_whole():
     # A rescale that was killed after its ALTER.
     begun = ExistingTable(("id", "dt"), ("dt",), {"bucket": "4", "dbt.buckets": "rescaling"})
     assert steps(begun) == [(MARK, {}), rewrite, (UNMARK, {})]
+    # If it fails again, the mark stays.
+    mark, *_ = rescale_steps(TABLE, begun, Versions.of("0.9.0"))
+    assert not mark.undo
+    mark, *_ = rescale_steps(TABLE, table(), Versions.of("0.9.0"), bucket_num=4)
+    assert mark.undo == UNMARK
 
 
 def test_other_partitions_are_not_rewritten():

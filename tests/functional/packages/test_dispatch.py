@@ -106,7 +106,11 @@ models:
         data_tests:
           - accepted_values: {arguments: {values: [0, 2.5]}}
       - {name: known, data_tests: [accepted_values: {arguments: {values: [true]}}]}
-      - {name: id, data_tests: [accepted_values: {arguments: {values: [1, 3000000000]}}]}
+      - name: id
+        data_tests:
+          - accepted_values: {arguments: {values: [1, 3000000000, x]}}
+          - accepted_values: {name: other_id, arguments: {values: ["3000000000.5", x, "99999999999999999999"]}}
+      - {name: code, data_tests: [accepted_values: {arguments: {values: [b]}}]}
   - name: narrow
     columns:
       - name: price
@@ -130,8 +134,8 @@ class TestMacrosThatAreWrongOnSpark:
     @pytest.fixture(scope="class")
     def models(self):
         return {
-            "narrow.sql": "select 1 as id, 0.00BD as price, true as known, cast(null as string) as note",
-            "wide.sql": "select 3000000000 as id, 2.5BD as price, true as known, 'a' as note",
+            "narrow.sql": "select 1 as id, 0.00BD as price, true as known, cast(null as string) as note, 7 as code",
+            "wide.sql": "select 3000000000 as id, 2.5BD as price, true as known, 'a' as note, 'b' as code",
             "wide.yml": TYPED,
             "both.sql": "{{ dbt_utils.union_relations([ref('narrow'), ref('wide')]) }}",
             "newest.sql": "{{ dbt_utils.deduplicate(ref('both'), partition_by='id', order_by='price desc') }}",
@@ -140,13 +144,13 @@ class TestMacrosThatAreWrongOnSpark:
 
     @pytest.mark.usefixtures("project", "installed")
     def test_rows(self, rows):
-        run_dbt(["build", "--exclude", "no_price"])
-        every = [(1, 0, True, None), (3_000_000_000, 2.5, True, "a")]
-        assert sorted(rows("select id, cast(price as double), known, note from {schema}.both")) == every
-        assert sorted(rows("select id, cast(price as double), known, note from {schema}.newest")) == every
+        run_dbt(["build", "--exclude", "no_price", "other_id"])
+        every = [(1, 0, True, None, "7"), (3_000_000_000, 2.5, True, "a", "b")]
+        assert sorted(rows("select id, cast(price as double), known, note, code from {schema}.both")) == every
+        assert sorted(rows("select id, cast(price as double), known, note, code from {schema}.newest")) == every
         assert sorted(rows("select * from {schema}.binned")) == [(0, 0), (1, 1), (2, 1), (3, 2)]
-        (result,) = run_dbt(["test", "--select", "no_price"], expect_pass=False)
-        assert result.failures == 1
+        results = run_dbt(["test", "--select", "no_price", "other_id"], expect_pass=False)
+        assert [result.failures for result in results] == [1, 1]
 
     def test_validate_sql(self, project):
         """The SQL check of dbt Power User, among others."""

@@ -194,14 +194,16 @@ class PaimonConnectionManager(SparkConnectionManager):
             # Spark cannot parse a hook or statement that consists of comments only.
             return AdapterResponse(_message="OK"), _no_rows()
         self._warn_of_lost_nulls(statement.sql)
-        began = time.time()
         for seconds in (*conflicts.BACK_OFF, None) if statement.repeat else (None,):
             try:
                 return self._execute(statement, fetch, limit)
             except DbtDatabaseError as exc:  # noqa: PERF203 - only a few attempts
                 if not statement.repeat or not conflicts.is_conflict(messages.error_text(exc.__cause__ or exc)):
                     raise
-                if self._has_committed(statement, began):
+                if self._has_committed(statement):
+                    logger.info("Only the compaction after the rows met another writer: the rows are committed")
+                    if statement.completed_by is not None:
+                        self.execute(statement.completed_by)
                     break
                 if seconds is None:
                     raise
@@ -210,13 +212,13 @@ class PaimonConnectionManager(SparkConnectionManager):
                 time.sleep(wait)
         return responses.of_statement(statement.kind, self.get_thread_connection().handle.statement_id), _no_rows()
 
-    def _has_committed(self, statement: Statement, since: float) -> bool:
+    def _has_committed(self, statement: Statement) -> bool:
         """Whether a statement has committed its rows, so that only the commit of its compaction met the conflict."""
         user = statement.conf.get(COMMIT_USER_CONF)
         if not user or not statement.target:
             return False
         handle: Handle = self.get_thread_connection().handle
-        return handle.committed(TableName(*statement.target), user, since, whole=False) is not None
+        return handle.committed(TableName(*statement.target), user, since=0, whole=False) is not None
 
     def _add_query_comment(self, sql: str) -> str:
         """Override: put the comment first if a statement would read a comment at its end as part of a value."""

@@ -43,8 +43,8 @@ def load(session: SparkSession, catalog: SparkCatalog) -> None:
                 time.sleep(wait)
         if catalog.jdbc_protocol == "sqlite":
             _close_queries(loaded.paimonCatalog(), catalog.name)
-            # Spark caches a query in a clone of the session, which loads the default catalog again and leaves these
-            # queries open. The session itself has a current catalog.
+            # To cache a query, Spark clones the session. The clone would load its default catalog again and leave these
+            # queries open. `open_session` sets this session's current catalog.
             session.conf.set("spark.sql.defaultCatalog", "spark_catalog")
 
 

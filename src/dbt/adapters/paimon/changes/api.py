@@ -417,7 +417,8 @@ class Changes:
     def keep(self, model: Node, kept: PaimonRelation, *, rebuilt: bool = False) -> None:
         """After the commit of a model's rows: store its positions and drop the tags of older positions.
 
-        The caller holds the lock of the model's table. `rebuilt`: whether all rows of the table were replaced.
+        The caller holds the lock of the model's table. `rebuilt`: whether all rows were replaced. If the run read no
+        changes, the positions table is then dropped.
         """
         reading = self._readings.pop(model["unique_id"], None)
         if rebuilt and (reading is None or not reading.sources):

@@ -53,7 +53,7 @@ class SavedPosition:
 
 # Marks a rebuild that read no changes. No older position is valid after it.
 UNREAD: Final[Mapping[str, Position]] = {hashlib.sha256().hexdigest()[:8]: NOTHING_READ}
-# Prefixes of commit users that write all rows and store no positions.
+# Commit users without positions. An OVERWRITE by one of them replaced the rows that older positions belong to.
 _WITHOUT_POSITIONS: Final = (f"{Kind.KEY_MARK.value}-", f"{Kind.PROMOTION_MARK.value}-")
 
 
@@ -98,7 +98,8 @@ def find(key: str, own: Sequence[Commit], saved: SavedPosition | None, table: ob
         if saved is not None and saved.own.snapshot >= commit.snapshot:
             return saved.position
         refuse_newer_mark(Kind.READ_MARK, commit.user, table)
-        # A node with a key for `skip_unchanged` reads no changes. A promotion has saved what its nodes have read.
+        # A node with a key for `skip_unchanged` reads no changes. Nor does a node that a promotion writes: an
+        # environment does not build models that call paimon_changes.
         other_rows = commit.kind == "OVERWRITE" and commit.user.startswith(_WITHOUT_POSITIONS)
         if other_rows or UNREAD.keys() & marked(commit.user).keys():
             return None

@@ -2,8 +2,8 @@
 
 On commit, Paimon checks that the files which a statement replaces still exist (FileStoreCommitImpl,
 noConflictsOrFail); if not, it aborts the commit. But if the writers also compact, a statement commits its rows first
-and the compaction second, and perhaps only the second commit failed. So a statement is retried only if no commit has
-its own commit user.
+and the compaction second, and perhaps only the second commit failed. So only idempotent statements are retried, and
+only if the table has no snapshot with the statement's commit user. A compaction does not count.
 """
 
 from __future__ import annotations

@@ -63,7 +63,9 @@ def rescale_steps(
     unmark = f"{alter} unset tblproperties ('{MARK}')"
     is_marked = partitions is None and (number != spec.bucket or existing.options.get(MARK) == RESCALING)
     if is_marked:
-        steps.append(_step(table, f"{alter} set tblproperties ('{MARK}' = '{RESCALING}')", undo=unmark))
+        # The mark of an unfinished rescale stays if this one fails, too.
+        undo = "" if existing.options.get(MARK) == RESCALING else unmark
+        steps.append(_step(table, f"{alter} set tblproperties ('{MARK}' = '{RESCALING}')", undo=undo))
     if number != spec.bucket:
         set_bucket = f"{alter} set tblproperties ('bucket' = '%s')"
         steps.append(_step(table, set_bucket % number, undo=set_bucket % spec.bucket))

@@ -316,7 +316,9 @@ class Plans:
             logger.info(f"{table} is rebuilt and swapped, which loses its table snapshots and tags ({plan.rebuild})")
         else:
             self.history.check_branches(node, with_buckets, table)
-            spec = self.buckets.resolve(with_buckets, table, current, source)
+            # The run writes all rows, so it also ends an unfinished rescale.
+            is_rescaling = current.options.get(bucket_numbers.MARK) == bucket_numbers.RESCALING
+            spec = with_buckets if is_rescaling else self.buckets.resolve(with_buckets, table, current, source)
         return _settled(plan, spec=spec, columns=columns, source=source, current=current)
 
     def helpers(self, table: PaimonRelation) -> list[PaimonRelation]:

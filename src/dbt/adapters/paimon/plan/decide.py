@@ -129,7 +129,7 @@ def _rebuild(
     rebuild = rebuild_of(spec, changes, columns)
     plan = _in_place(Action.REBUILD, node, current, columns or ColumnChanges(), changes)
     if not rebuild.swaps:
-        return _marked(plan) if changes.needs_overwrite else plan
+        return _marked(plan) if changes.needs_overwrite or current.options.get(MARK) == RESCALING else plan
     differs = (*plan.differs, *map(str, changes.immutable), *(columns.rebuild if columns else ()))
     return Plan(Action.SWAP, rebuild=rebuild, differs=differs)
 

@@ -501,6 +501,10 @@ def is_idempotent(strategy: str, spec: TableSpec) -> bool:
     return strategy in STRATEGIES and STRATEGIES[strategy].is_idempotent(spec)
 
 
-def is_one_statement(kind: str) -> bool:
-    """Whether the adapter itself writes a node's rows by one statement: not with a strategy of the project."""
-    return kind in STRATEGIES or kind in (REBUILD, SNAPSHOT, REFRESH)
+def may_repeat(kind: str, spec: TableSpec) -> bool:
+    """Whether a statement of this kind (a strategy, REBUILD, SNAPSHOT or REFRESH) may run again after a conflict."""
+    # An INSERT OVERWRITE, a MERGE by dbt_scd_id, or upserts and deletes by key: each may be repeated without effect.
+    # Only the refresh of a view without a key appends rows.
+    if kind in (REBUILD, SNAPSHOT, REFRESH):
+        return kind != REFRESH or bool(spec.primary_key)
+    return is_idempotent(kind, spec)

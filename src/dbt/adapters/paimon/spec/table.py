@@ -126,18 +126,23 @@ class TableSpec:
         return bool(self.primary_key) and not set(self.partition_by) <= set(self.primary_key)
 
     @property
+    def skips_level_0(self) -> bool:
+        """Whether reads skip files that are not compacted yet (CoreOptions.batchScanSkipLevel0)."""
+        if self.is_true("deletion-vectors.enabled"):
+            return bool(self.primary_key) and not self.is_true("deletion-vectors.merge-on-read")
+        return self.merge_engine == "first-row"
+
+    @property
     def hides_new_rows(self) -> str:
         """The option because of which reads skip rows that are not compacted yet; '' if reads return all rows.
 
         A statement that reads the table and replaces its rows would lose the skipped ones.
-        Source: CoreOptions.batchScanSkipLevel0, ForceUpLevel0Compaction, PostponeBucketFileStoreWrite.
+        Source: ForceUpLevel0Compaction, PostponeBucketFileStoreWrite.
         """
-        if not self.primary_key:
-            return ""
         fixed = self.options.get("postpone.batch-write-fixed-bucket", "true").lower() == "true"
-        if self.bucket == POSTPONE_BUCKET and not fixed:
+        if self.primary_key and self.bucket == POSTPONE_BUCKET and not fixed:
             return "bucket=-2"
-        if not self.is_true("deletion-vectors.enabled") and self.merge_engine != "first-row":
+        if not self.skips_level_0:
             return ""
         hides = {"write-only": "true", "lookup-wait": "false", "lookup-compact": "gentle"}
         found = (name for name, value in hides.items() if self.options.get(name, "").lower() == value)

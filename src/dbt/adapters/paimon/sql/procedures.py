@@ -32,7 +32,7 @@ ORDER_STRATEGIES: Final = ("order", "zorder", "hilbert")
 COMPACT_STRATEGIES: Final = ("full", "minor")
 EXPIRE_STRATEGIES: Final = ("values-time", "update-time")
 # Without its suffix, a number is an int.
-_NUMBER_SUFFIXES: Final = {"tinyint": "Y", "smallint": "S", "int": "", "bigint": "L"}
+_NUMBER_SUFFIXES: Final = {"tinyint": "Y", "smallint": "S", "int": "", "bigint": "L", "decimal": ""}
 
 
 class _InvalidValueError(ValueError):

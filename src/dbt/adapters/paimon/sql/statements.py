@@ -28,6 +28,7 @@ class Statement:
         conf: Spark settings for this statement only.
         repeat: whether it may run again if another writer committed first.
         target: the changed table's name, split into its parts; empty if unknown.
+        completed_by: the statement to run if its rows are committed, but another writer prevented their compaction.
         writes_rows: whether `sql` is a query whose rows are written into the target (see `spark.row_writer`).
     """
 
@@ -37,6 +38,7 @@ class Statement:
     repeat: bool = False
     target: tuple[str, ...] = ()
     writes_rows: bool = False
+    completed_by: Statement | None = None
 
     def __str__(self) -> str:
         return self.sql

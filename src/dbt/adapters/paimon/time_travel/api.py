@@ -63,7 +63,8 @@ class History:
             if branch is None:
                 raise DbtRuntimeError(f"at({relation}): a view has no history. Materialize it as table or incremental.")
             # The clone of an incremental model by branch: its earlier states are those of the original.
-            relation = found = table_of(branch)
+            found = table_of(branch)
+            relation = found.replace(limit=relation.limit, event_time_filter=relation.event_time_filter)
         if found is not None:
             self._recorded("at", found, asked)
         return states.read(relation, asked)

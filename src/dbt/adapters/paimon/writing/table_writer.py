@@ -27,7 +27,7 @@ from dbt.adapters.paimon.spark import responses, watchdog
 from dbt.adapters.paimon.spark.server_writers import Note, ServerWriters
 from dbt.adapters.paimon.spec import strategies
 from dbt.adapters.paimon.spec.table import TableSpec
-from dbt.adapters.paimon.sql import staging_names
+from dbt.adapters.paimon.sql import procedures, staging_names
 from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.writing import bucket_tasks, lost_answers, swaps
@@ -149,7 +149,7 @@ class TableWriter:
         return self._cached(target)
 
     def drop_leftovers(self, target: PaimonRelation) -> None:
-        """Drop what killed runs left; before the table is dropped, because a listing would restore its backup."""
+        """Drop what killed runs left. Call this before the table is dropped, or a listing will restore its backup."""
         for leftover in self.leftovers(target):
             self._adapter.drop_relation(leftover)
 
@@ -260,18 +260,21 @@ class TableWriter:
         """Run the statement that writes a model's rows into an existing table, holding the table's lock.
 
         Args:
-            kind: the kind of statement; some kinds are retried after a conflict (see `strategies.is_one_statement`).
+            kind: the kind of statement; some kinds are retried after a conflict (see `strategies.may_repeat`).
             deletes: whether a MERGE may delete rows.
             writes_rows: whether `sql` is a query whose rows are written with their row kinds (see `spark.row_writer`).
         """
         user = commits.own_user(conf.get(commits.COMMIT_USER_CONF, ""))
+        versions = self._adapter.versions
+        compaction = procedures.statement("compact", relation.parts, {}, versions) if spec.skips_level_0 else None
         statement = Statement(
             sql,
             kind,
             {**self._tasks(spec), **conf, commits.COMMIT_USER_CONF: user},
-            repeat=strategies.is_one_statement(kind),
+            repeat=strategies.may_repeat(kind, spec),
             target=relation.parts,
             writes_rows=writes_rows,
+            completed_by=compaction,
         )
         with self.alone(relation), self._adapter.names_suggested():
             grows_by_inserts = row_kinds.grows_by_inserts(kind, spec.properties, deletes=deletes)

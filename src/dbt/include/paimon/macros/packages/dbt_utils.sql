@@ -36,25 +36,34 @@ from (
 where __dbt_number = 1
 {%- endmacro %}
 
-{#- dbt_utils takes the first relation's type of a column, into which Spark casts larger numbers without an error. -#}
+{#-
+  dbt_utils casts each column to its type in the first relation. Without ANSI mode, a larger number then becomes another number, and a text
+  becomes NULL.
+-#}
 {% macro paimon__union_relations(relations, column_override=none, include=[], exclude=[], source_column_name='_dbt_source_relation', where=none) -%}
   {%- set override = dict(column_override or {}) -%}
-  {%- if execute -%}
-    {%- set types = {} -%}
-    {%- for relation in relations -%}
-      {%- for column in adapter.get_columns_in_relation(relation) -%}
-        {%- do types.setdefault(column.column, {}).update({column.data_type: 'cast(null as ' ~ column.data_type ~ ')'}) -%}
-      {%- endfor -%}
+  {%- set types = {} -%}
+  {%- set left_out = exclude | map('lower') | list -%}
+  {%- for relation in relations if execute and not relation.is_cte -%}
+    {%- for column in adapter.get_columns_in_relation(relation) if column.column | lower not in left_out -%}
+      {%- do types.setdefault(column.column, []).append(column.data_type) -%}
     {%- endfor -%}
-    {%- for name, nulls in types.items() if nulls | length > 1 and name not in override -%}
-      {%- set sql = 'select typeof(coalesce(' ~ nulls.values() | join(', ') ~ '))' -%}
-      {%- do override.update({name: run_query(sql).columns[0].values()[0]}) -%}
+  {%- endfor -%}
+  {%- for name, found in types.items() if name not in override and found | unique | list | length > 1 -%}
+    {%- set numbers = [] -%}
+    {%- for type in found | unique if type.startswith(('tinyint', 'smallint', 'int', 'bigint', 'float', 'double', 'decimal')) -%}
+      {%- do numbers.append('cast(null as ' ~ type ~ ')') -%}
     {%- endfor -%}
-  {%- endif -%}
+    {%- if numbers | length == found | unique | list | length -%}
+      {%- do override.update({name: run_query('select typeof(coalesce(' ~ numbers | join(', ') ~ '))').columns[0].values()[0]}) -%}
+    {%- elif numbers and numbers | length + 1 == found | unique | list | length and 'string' in found -%}
+      {%- do override.update({name: 'string'}) -%}
+    {%- endif -%}
+  {%- endfor -%}
   {{ return(dbt_utils.default__union_relations(relations, override, include, exclude, source_column_name, where)) }}
 {%- endmacro %}
 
-{#- dbt_utils gives other buckets if the minimum is not 0, and below the minimum. -#}
+{#- dbt_utils returns a wrong bucket for values below min_value, and for values on the edge of a bucket if min_value is not 0. -#}
 {% macro paimon__width_bucket(expr, min_value, max_value, num_buckets) -%}
 width_bucket({{ expr }}, {{ min_value }}, {{ max_value }}, {{ num_buckets }})
 {%- endmacro %}

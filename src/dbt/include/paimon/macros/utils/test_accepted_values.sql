@@ -14,9 +14,20 @@ where not {{ paimon__is_one_of('value_field', values) }}
 {%- endmacro %}
 
 {#-
-  Whether a column has one of these values, in quotes. `=` casts a text to the column's number or boolean, but IN would cast the
-  column to text, and 0.00 is not the text 0.
+  Whether a column has one of these values, in quotes. They are compared as text, as by IN; numbers with digits after the point also as
+  numbers, because 0.00 is not the text 0.
 -#}
 {% macro paimon__is_one_of(column, values) -%}
-({% for value in values %}{{ column }} = {{ adapter.string_literal(value) }}{{ ' or ' if not loop.last }}{% else %}false{% endfor %})
+{%- set literals = [] -%}
+{%- set numbers = [] -%}
+{%- for value in values -%}
+  {%- do literals.append(adapter.string_literal(value | string | lower if value is boolean else value)) -%}
+  {%- do numbers.append('try_cast(' ~ literals[-1] ~ ' as decimal(38, 18))') -%}
+{%- endfor -%}
+(
+  cast({{ column }} as string) in ({{ literals | join(', ') }})
+  or coalesce(
+    typeof({{ column }}) rlike '^(decimal|double|float)' and try_cast({{ column }} as decimal(38, 18)) in ({{ numbers | join(', ') }}), false
+  )
+)
 {%- endmacro %}
