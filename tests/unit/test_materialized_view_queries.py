@@ -162,6 +162,7 @@ REFUSED: dict[Reason, tuple[str, ...]] = {
     ),
     Reason.CLAUSE: (
         "select 1 as one",
+        "select carrier, session_window(day, '1 day') as s, count(*) as n from flights group by carrier, session_window(day, '1 day')",
         "select * from values (1, 'a') as t(id, name)",
         "select id from flights version as of 3",
         "select id from flights timestamp as of '2024-01-01'",
@@ -246,8 +247,11 @@ REFUSED: dict[Reason, tuple[str, ...]] = {
         "select r.sensor, o.value from readings r left join readings o on o.sensor = r.sensor",
         "select f.id, c.name from (select id, upper(carrier) as carrier from flights) f left join carriers c using (carrier)",
     ),
+    # Cast to a number, two texts may be equal.
+    Reason.KEY_TYPE: ("select 'f' as kind, id from flights union all select 'c', carrier from carriers",),
     Reason.NO_GROUP_BY: (
         "select count(*) as n from flights",
+        "select count(*) as n, sum(delay) as delay from flights group by all",
         "select max(id) as id from flights having max(id) > 3",
         "select 'x' as kind from log having count(*) > 5",
         "select 'x' as kind from log order by count(*)",
@@ -295,7 +299,6 @@ NOT_IN_THE_SQL = {
     Reason.FEW_GROUPS,
     Reason.NO_KEY,
     Reason.PLAN,
-    Reason.KEY_TYPE,
     Reason.OTHER_KEY,
     Reason.PARTITIONED,
 }
@@ -566,3 +569,13 @@ def test_the_query_of_a_view_has_the_names_of_the_view():
     found = definitions._query_of_view([*described, ("View Text", text, "")])
     assert found == f"select * from (\n{text}\n) as `__dbt_view` (`c`, `a``b`)"
     assert definitions._query_of_view(described) is None
+
+
+def test_a_field_of_a_struct_is_not_a_column_of_the_same_name() -> None:
+    query = read("select carrier, info.carrier as other, count(*) as n from flights group by carrier, info.carrier")
+    assert query.groups == ("carrier", "other")
+
+
+def test_a_window_of_time_drops_rows_without_a_time() -> None:
+    assert read("select id, day from flights").keeps_rows
+    assert not read("select id, window(day, '1 day').start as day from flights").keeps_rows

@@ -8,6 +8,7 @@ twice [ran, 0.9.0; tests/functional/changes/test_ways.py]. For all other tables,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -334,8 +335,8 @@ def _json(row: str) -> str:
 
 
 def _has_maps(table: SourceTable) -> bool:
-    """Whether a table has map columns, which EXCEPT does not accept."""
-    return any("map<" in kind.lower() for _, kind in table.columns)
+    """Whether a table has columns of maps or variants, which Spark cannot compare."""
+    return any(re.search(r"map<|variant", kind.lower()) for _, kind in table.columns)
 
 
 def _incremental(table: SourceTable, suffix: str, start: int, end: int, versions: Versions) -> str:

@@ -179,7 +179,10 @@ def _names(node: Node, key: str) -> tuple[str, ...]:
 def _refused_key(
     query: Query, key: tuple[str, ...], stated: tuple[str, ...], partition_by: tuple[str, ...], types: Mapping[str, str]
 ) -> NotIncremental | None:
-    if unfit := [name for name in key if types.get(name, "").startswith(_NO_KEY)]:
+    unfit = [name for name in key if types.get(name, "").startswith(_NO_KEY)]
+    # Spark cannot compare the groups of a refresh by these types.
+    unfit += [name for name in query.groups or () if re.search(r"map<|variant", types.get(name, ""))]
+    if unfit:
         return NotIncremental(Reason.KEY_TYPE, unfit[0], types[unfit[0]])
     if outside := [name for name in partition_by if key and name not in key]:
         return NotIncremental(Reason.PARTITIONED, outside[0])

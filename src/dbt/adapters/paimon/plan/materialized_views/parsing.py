@@ -223,6 +223,14 @@ def refuse_expressions(tree: exp.Query) -> None:
             raise NotIncremental(Reason.SUBQUERY)
         if isinstance(node, (exp.Values, exp.TableSample)):
             raise NotIncremental(Reason.CLAUSE, type(node).__name__.upper())
+    # A new row may join two sessions, and so change groups that no changed row is in.
+    if calls(tree, "session_window"):
+        raise NotIncremental(Reason.CLAUSE, "session_window()")
+
+
+def calls(tree: exp.Expr, function: str) -> bool:
+    """Whether SQL calls a function that sqlglot does not know, by its lower-case name."""
+    return any(node.name.lower() == function for node in tree.find_all(exp.Anonymous))
 
 
 def is_relation(node: exp.Query) -> bool:

@@ -159,7 +159,14 @@ class _Analyzer:
             missing = [key for key in source.primary_key if key not in branch.keys.values()]
             if missing:
                 raise NotIncremental(Reason.KEY_NOT_SELECTED, missing[0], source.name.shown)
-        return tuple(branches[0].keys) if len(branches) == 1 else _union_key(branches)
+        if len(branches) == 1:
+            return tuple(branches[0].keys)
+        key = _union_key(branches)
+        for name in branches[0].keys:
+            first, *others = (_types(self._reads[each.driver].table)[each.keys[name].lower()] for each in branches)
+            if other := next((kind for kind in others if not _compares_exactly(first, kind)), None):
+                raise NotIncremental(Reason.KEY_TYPE, name, f"{first} and {other}")
+        return key
 
     # -- tables and subqueries -------------------------------------------------------------------------------------
 
@@ -218,7 +225,8 @@ class _Analyzer:
         if not _has(node, "group") and (parsing.aggregates(node) or _has(node, "having")):
             raise NotIncremental(Reason.NO_GROUP_BY)
         output = _projected(node, tables)
-        if _has(node, *_FILTERS):
+        # window() drops the rows whose time is NULL.
+        if _has(node, *_FILTERS) or parsing.calls(node, "window"):
             output = replace(output, keeps_rows=False)
         if _has(node, *_GROUPING):
             output = replace(output, groups=self._groups(node, tables, output))
@@ -240,7 +248,10 @@ class _Analyzer:
             if unknown := parsing.unknown_function(node):
                 raise NotIncremental(Reason.CLAUSE, f"GROUP BY ALL with {unknown}()")
             items = enumerate(node.expressions)
-            return tuple(index for index, item in items if not parsing.aggregates(item))
+            groups = tuple(index for index, item in items if not parsing.aggregates(item))
+            if not groups:
+                raise NotIncremental(Reason.NO_GROUP_BY)
+            return groups
         return tuple(dict.fromkeys(_output_of(expression, node, tables, output) for expression in group.expressions))
 
     # -- joins ------------------------------------------------------------------------------------------------------
@@ -316,6 +327,10 @@ class _Tables:
         if not table:
             return self._only(name, self._named)
         return _ColumnRef(table, self._named[table].index(name)) if table in self._named else None
+
+    def has_table(self, alias: str) -> bool:
+        """Whether a table of the FROM clause has this name, in lower case."""
+        return alias in self._named
 
     def has_column(self, name: str) -> bool:
         """Whether any table of the FROM clause has this column."""
@@ -450,7 +465,7 @@ def _output_of(group: exp.Expr, node: exp.Select, tables: _Tables, output: _Outp
         return int(group.name) - 1
     for index, expression in enumerate(node.expressions):
         inner = expression.unalias()
-        if inner == group or _same_column(inner, group):
+        if inner == group or _same_column(inner, group, tables):
             return index
     aliased = _alias_index(group, node, tables, output)
     if aliased is None:
@@ -469,13 +484,14 @@ def _alias_index(group: exp.Expr, node: exp.Select, tables: _Tables, output: _Ou
     return None
 
 
-def _same_column(left: exp.Expr, right: exp.Expr) -> bool:
+def _same_column(left: exp.Expr, right: exp.Expr, tables: _Tables) -> bool:
     """Whether two expressions refer to the same column, where one may lack the table name."""
     if not (isinstance(left, exp.Column) and isinstance(right, exp.Column)):
         return False
-    if left.name.lower() != right.name.lower():
-        return False
-    return not left.table or not right.table or left.table.lower() == right.table.lower()
+    # a.b may also be a field of the struct a, and a.b.c always is one.
+    qualifiers = {left.table.lower(), right.table.lower()} - {""}
+    is_field = left.args.get("db") or right.args.get("db") or not all(map(tables.has_table, qualifiers))
+    return left.name.lower() == right.name.lower() and len(qualifiers) < 2 and not is_field
 
 
 def _union_key(branches: tuple[Branch, ...]) -> tuple[str, ...]:
