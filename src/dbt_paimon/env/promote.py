@@ -193,7 +193,11 @@ class _Promotion:
         original: PaimonRelation | None = adapter.get_relation(*node.here)
         if original is None:
             raise DbtRuntimeError(f"env promote: {'.'.join(node.here)} does not exist. Create the environment again.")
-        arguments = {"original": adapter.clones.behind(original) or original}
+        branch = adapter.clones.behind(original)
+        # A swap drops the branch that had the rows. If it was killed before its hooks, the new table has the rows.
+        if branch is not None and journal.is_published(self._journal, journal.commits_of(adapter, node)):
+            branch = journal.relation(node.production)
+        arguments = {"original": branch or original}
         resolver = adapter.get_macro_resolver()
         sql = str(adapter.execute_macro("paimon__promoted_rows", kwargs=arguments, macro_resolver=resolver))
         model.compiled, model.extra_ctes_injected, model.language, model.compiled_code = True, True, "sql", sql
