@@ -173,12 +173,12 @@ def _is_renamed(before: Project, after: Project, node_id: str) -> bool:
         parts = ("identifier", "unrendered_database", "unrendered_schema")
         one, other = ([each.nodes[node_id].get(part) for part in parts] for each in (before, after))
         return one != other or not any("{" in str(part) for part in one)
-    # In a different target, such as a pull request's, all models of a schema are in another one.
-    *place, _ = before.names.get(node_id, ("",))
-    return place == [*after.names.get(node_id, ("",))[:-1]] or any(
-        [*name[:-1]] == place and after.names.get(other, ())[:-1] == name[:-1]
+    # In a different target, such as a pull request's, all nodes of a schema are in another schema.
+    schemas = before.names.get(node_id, ())[:-1], after.names.get(node_id, ())[:-1]
+    return schemas[0] == schemas[1] or any(
+        name[:-1] == schemas[0] == after.names.get(other, ())[:-1]
         for other, name in before.names.items()
-        if other != node_id and before.nodes[other]["resource_type"] != "source"
+        if before.nodes[other]["resource_type"] != "source"
     )
 
 

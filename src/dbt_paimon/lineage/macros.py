@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from dbt.adapters.paimon.overrides import OURS
-from dbt.adapters.paimon.spec.strategies import STRATEGIES
+from dbt.adapters.paimon.spec.strategies import SNAPSHOT_STRATEGIES, STRATEGIES
 from dbt_paimon.lineage.project import Project
 
 # Materializations that store the rows of the node's query, and run no other query.
@@ -15,7 +15,6 @@ _OF_QUERY: Final = frozenset(("ephemeral", "incremental", "materialized_view", "
 # Config keys that name no columns.
 _SAYS_NOTHING: Final = ("meta", "docs", "tags", "group")
 _HOOKS: Final = ("pre-hook", "pre_hook", "post-hook", "post_hook")
-_SNAPSHOT_STRATEGIES: Final = ("check", "timestamp")
 # Names by which Jinja reads tables, or depends on what a run selects. `adapter.dispatch('name')` reads nothing.
 _READS: Final = re.compile(
     r"\b(run_query|statement|load_result|load_relation|load_cached_relation|context|builtins|flags|selected_resources|"
@@ -64,7 +63,7 @@ def _own_code(config: Mapping[str, Any]) -> str:
         return f"its materialization is {kind}"
     if kind == "incremental" and strategy_of(config) not in STRATEGIES:
         return f"its strategy is {strategy_of(config)}"
-    if kind == "snapshot" and config.get("strategy") not in _SNAPSHOT_STRATEGIES:
+    if kind == "snapshot" and config.get("strategy") not in SNAPSHOT_STRATEGIES:
         return f"its strategy is {config.get('strategy')}"
     return ""
 

@@ -35,7 +35,7 @@ GENERATORS: Final = frozenset(
     "explode explode_outer inline inline_outer json_tuple posexplode posexplode_outer stack variant_explode".split()
 )
 # Functions in FROM that make rows from their arguments.
-MAKES_ROWS: Final = GENERATORS | {"range"}
+_MAKES_ROWS: Final = GENERATORS | {"range"}
 
 
 class Unresolved(Exception):
@@ -111,9 +111,17 @@ def relations(sql: str) -> set[tuple[str, ...]]:
     """The names of the relations in a query, without CTEs; raises Unresolved, also if a function may read tables."""
     tree = parsed(sql)
     for table in tree.find_all(exp.Table):
-        if not isinstance(table.this, exp.Identifier) and table.this.name.lower() not in MAKES_ROWS:
-            raise Unresolved(f"it reads from {table.this.name or type(table.this).__name__}()")
+        makes_rows(table)
     return {name_of(table) for table in tables(tree)}
+
+
+def makes_rows(table: exp.Table) -> bool:
+    """Whether FROM has a function that makes rows from its arguments; raises Unresolved if it may read tables."""
+    if isinstance(table.this, exp.Identifier):
+        return False
+    if table.this.name.lower() not in _MAKES_ROWS:
+        raise Unresolved(f"it reads from {table.this.name or type(table.this).__name__}()")
+    return True
 
 
 def _with_ids(tree: exp.Query, node_of: NodeOf) -> list[exp.Table]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from sqlglot import expressions as exp
 
-from dbt_paimon.lineage.parsing import GENERATORS, KNOWN_FUNCTIONS, MAKES_ROWS, NodeOf, Unresolved, resolved
+from dbt_paimon.lineage.parsing import GENERATORS, KNOWN_FUNCTIONS, NodeOf, Unresolved, makes_rows, resolved
 
 # A column of a relation: the relation's id and the column's name. ANY is every column of it, and its metadata.
 Field = tuple[str, str]
@@ -288,9 +288,7 @@ class _Reader:
     def _table(self, node: exp.Table, label: str, scope: _Scope) -> _Source:
         if others := _arguments(node).keys() - _TABLE_PARTS:
             raise Unresolved(f"it reads a relation with {', '.join(sorted(others)).upper()}")
-        if not isinstance(node.this, exp.Identifier):
-            if node.this.name.lower() not in MAKES_ROWS:
-                raise Unresolved(f"it reads from {node.this.name or type(node.this).__name__}()")
+        if makes_rows(node):
             return _Source(label, self._expression(node.this, scope).choosing)
         name = node.name.lower()
         if name in scope.ctes:

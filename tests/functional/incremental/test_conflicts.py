@@ -1,4 +1,4 @@
-"""Another writer commits first: dbt repeats a statement that has not committed its rows."""
+"""Another writer commits first: dbt repeats a statement if that is safe, and otherwise reports the conflict."""
 
 from __future__ import annotations
 
@@ -16,6 +16,11 @@ SLOWLY = (
     "(select sum(hash(a.id, b.id)) from range(0, 20000, 1, 1) as a cross join range(0, 20000, 1, 1) as b) is not null"
 )
 INCREMENT = "select id, {{ 2 if is_incremental() else 1 }} as n from range({{ 3 if is_incremental() else 2 }})"
+# A repeated increment would count twice.
+COUNTED = (
+    "{{{{ config(materialized='incremental', primary_key='id'{}) }}}} select id, "
+    "{{{{ '(select n + 1 from ' ~ this ~ ')' if is_incremental() else 1 }}}} as n from range(1)"
+)
 # A project's own strategy: the adapter cannot know whether it is idempotent.
 MACRO = (
     """
@@ -40,8 +45,8 @@ class TestConflicts:
             + SLOWLY
             + "{% endif %}",
             "reported.sql": config.format("mine") + INCREMENT,
-            "counted.sql": "{{ config(materialized='incremental', primary_key='id') }} select id, "
-            "{{ '(select n + 1 from ' ~ this ~ ')' if is_incremental() else 1 }} as n from range(1)",
+            "counted.sql": COUNTED.format(""),
+            "marked.sql": COUNTED.format(", deletion_vectors=true"),
         }
 
     @pytest.fixture(scope="class")
@@ -96,18 +101,24 @@ class TestConflicts:
             assert "reported" in result.message
             assert sorted(rows("select id, n from {schema}.reported")) == [(0, 7), (1, 7), (9, 7)]
 
-    def test_rows_that_are_committed_are_not_written_again(self, project, rows, monkeypatch):
-        """Paimon commits the rows first; only the commit of the compaction finds the conflict."""
-        run_dbt(["run", "--select", "counted"])
+    @pytest.mark.parametrize("model", ["counted", "marked"])
+    def test_rows_that_are_committed_are_not_written_again(self, project, rows, monkeypatch, model):
+        """Paimon commits the rows. Then another writer prevents their compaction, without which `marked` hides them."""
+        run_dbt(["run", "--select", model])
         run, inserts = SessionCursor._run, []
 
         def conflict(cursor, statement, *args):
+            is_insert = "insert into" in statement and model in statement
+            conf = cursor._session.conf
+            if is_insert:
+                conf.set("spark.paimon.write-only", "true")
             run(cursor, statement, *args)
-            if "insert into" in statement and "counted" in statement:
+            if is_insert:
+                conf.unset("spark.paimon.write-only")
                 inserts.append(statement)
                 raise RuntimeError("LSM conflicts detected! Give up committing.")
 
         monkeypatch.setattr(SessionCursor, "_run", conflict)
-        run_dbt(["run", "--select", "counted"])
+        run_dbt(["run", "--select", model])
         assert len(inserts) == 1
-        assert rows("select id, n from {schema}.counted") == [(0, 2)]
+        assert rows(f"select id, n from {{schema}}.{model}") == [(0, 2)]

@@ -199,7 +199,7 @@ def of_any_kind(seed: int, count: int) -> list[str]:
     return messages
 
 
-# (query of a stream `numbers`, whether it certainly reads each of its messages once)
+# (a query of the stream `numbers`, whether it is sure to read each message once)
 QUERIES = [
     ("select * from numbers", True),
     ("with big as (select value from numbers where value > 5) select * from big", True),

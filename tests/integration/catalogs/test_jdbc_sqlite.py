@@ -16,7 +16,7 @@ class TestJdbcOnSqlite(CatalogTests):
         return sqlite_target(tmp_path_factory.mktemp("sqlite"), spark_config)
 
     def test_another_program_can_write(self, project, dbt_profile_target):
-        """Spark caches the rows of `kept_current` in a clone of its session, which must not keep the file locked."""
+        """To cache the rows of `kept_current`, Spark clones its session. The clone must not keep the file locked."""
         self.build(3)
         path = dbt_profile_target["uri"].removeprefix("jdbc:sqlite:")
         with closing(sqlite3.connect(path, timeout=1)) as database, database:

@@ -201,7 +201,7 @@ class PaimonConnectionManager(SparkConnectionManager):
                 if not statement.repeat or not conflicts.is_conflict(messages.error_text(exc.__cause__ or exc)):
                     raise
                 if self._has_committed(statement):
-                    logger.info("Only the compaction after the rows met another writer: the rows are committed")
+                    logger.info("The rows are committed; only their compaction conflicted with another writer")
                     if statement.completed_by is not None:
                         self.execute(statement.completed_by)
                     break
@@ -213,7 +213,7 @@ class PaimonConnectionManager(SparkConnectionManager):
         return responses.of_statement(statement.kind, self.get_thread_connection().handle.statement_id), _no_rows()
 
     def _has_committed(self, statement: Statement) -> bool:
-        """Whether a statement has committed its rows, so that only the commit of its compaction met the conflict."""
+        """Whether a statement has committed its rows, so that only its compaction conflicted with another writer."""
         user = statement.conf.get(COMMIT_USER_CONF)
         if not user or not statement.target:
             return False

@@ -256,7 +256,7 @@ class Changes:
         assert source.start is not None
         table, start, end = source.table, source.start.snapshot, source.end.snapshot
         if source.is_altered:
-            # Refuses changed structs, which cannot be read together with the changes.
+            # Raises an error for changed structs: they cannot be read together with the changes.
             self._old_names(what, source, end)
         if mode is not ChangeReadMode.COMPARE:
             return reads.changes_sql(mode, table, start, end, output, self._adapter.versions)

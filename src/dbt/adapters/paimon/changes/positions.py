@@ -53,7 +53,7 @@ class SavedPosition:
 
 # Marks a rebuild that read no changes. No older position is valid after it.
 UNREAD: Final[Mapping[str, Position]] = {hashlib.sha256().hexdigest()[:8]: NOTHING_READ}
-# Commit users without positions. An OVERWRITE by one of them replaced the rows that older positions belong to.
+# Prefixes of commit users that store no positions. After an OVERWRITE of such a user, older positions are not valid.
 _WITHOUT_POSITIONS: Final = (f"{Kind.KEY_MARK.value}-", f"{Kind.PROMOTION_MARK.value}-")
 
 

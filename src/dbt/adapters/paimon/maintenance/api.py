@@ -328,12 +328,10 @@ class Maintenance:
             DbtDatabaseError: a statement failed; the table is unchanged, or the next run repeats the rescale.
         """
         with self._builds.alone(relation):
+            existing = self._tables.existing(relation)
+            given = typed_partitions(partitions, existing.columns)
             steps = rescale_steps(
-                relation.parts,
-                self._tables.existing(relation),
-                self._adapter.versions,
-                bucket_num=bucket_num,
-                partitions=partitions,
+                relation.parts, existing, self._adapter.versions, bucket_num=bucket_num, partitions=given
             )
             self._logged(relation, "rescale", lambda: self._execute(relation, steps))
 

@@ -66,7 +66,7 @@ class Buckets:
         mark = current.options.get(bucket_numbers.MARK)
         if mark is None or is_empty_run():
             return spec
-        if mark == bucket_numbers.RESCALING:
+        if bucket_numbers.is_rescaling(current.options):
             logger.info(f"{relation}: an earlier rescale did not finish; repeating it")
             self._maintenance.rescale(relation)
             return spec

@@ -42,7 +42,7 @@ def compaction_problems(spec: TableSpec, arguments: Mapping[str, Any], versions:
 
 
 def typed_partitions(partitions: Any, columns: Sequence[ExistingColumn]) -> Any:
-    """Turn the values of partitions into literals of their columns' types.
+    """Write each partition value as a literal of its column's type.
 
     Invalid partitions are left unchanged, and `procedures.render` reports them.
     """

@@ -13,7 +13,7 @@ from typing import Any, Final
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
-from dbt.adapters.paimon.spec.bucket_numbers import MARK, RESCALING
+from dbt.adapters.paimon.spec.bucket_numbers import MARK, RESCALING, is_rescaling
 from dbt.adapters.paimon.spec.table import POSTPONE_BUCKET, TableSpec
 from dbt.adapters.paimon.sql import procedures
 from dbt.adapters.paimon.sql.procedures import Partition, TableName
@@ -61,10 +61,11 @@ def rescale_steps(
         steps.append(procedures.statement("compact", table, {}, versions))
     # If dbt is killed between the ALTER and the rewrite, writes fail. A run that finds the mark repeats the rescale.
     unmark = f"{alter} unset tblproperties ('{MARK}')"
-    is_marked = partitions is None and (number != spec.bucket or existing.options.get(MARK) == RESCALING)
+    repeats = is_rescaling(existing.options)
+    is_marked = partitions is None and (number != spec.bucket or repeats)
     if is_marked:
         # The mark of an unfinished rescale stays if this one fails, too.
-        undo = "" if existing.options.get(MARK) == RESCALING else unmark
+        undo = "" if repeats else unmark
         steps.append(_step(table, f"{alter} set tblproperties ('{MARK}' = '{RESCALING}')", undo=undo))
     if number != spec.bucket:
         set_bucket = f"{alter} set tblproperties ('bucket' = '%s')"

@@ -317,8 +317,8 @@ class Plans:
         else:
             self.history.check_branches(node, with_buckets, table)
             # The run writes all rows, so it also ends an unfinished rescale.
-            is_rescaling = current.options.get(bucket_numbers.MARK) == bucket_numbers.RESCALING
-            spec = with_buckets if is_rescaling else self.buckets.resolve(with_buckets, table, current, source)
+            ends = bucket_numbers.is_rescaling(current.options)
+            spec = with_buckets if ends else self.buckets.resolve(with_buckets, table, current, source)
         return _settled(plan, spec=spec, columns=columns, source=source, current=current)
 
     def helpers(self, table: PaimonRelation) -> list[PaimonRelation]:

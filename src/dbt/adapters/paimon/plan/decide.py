@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 
 from dbt.adapters.paimon.maintenance import first_load
 from dbt.adapters.paimon.plan.steps import Action, Plan, Step, StepKind
-from dbt.adapters.paimon.spec.bucket_numbers import MARK, RESCALING
+from dbt.adapters.paimon.spec.bucket_numbers import MARK, RESCALING, is_rescaling
 from dbt.adapters.paimon.spec.strategies import STRATEGIES, on_schema_change
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.tables.changeset import Changeset, ExistingTable, as_dbt_columns, refuse_rebuild
@@ -129,7 +129,7 @@ def _rebuild(
     rebuild = rebuild_of(spec, changes, columns)
     plan = _in_place(Action.REBUILD, node, current, columns or ColumnChanges(), changes)
     if not rebuild.swaps:
-        return _marked(plan) if changes.needs_overwrite or current.options.get(MARK) == RESCALING else plan
+        return _marked(plan) if changes.needs_overwrite or is_rescaling(current.options) else plan
     differs = (*plan.differs, *map(str, changes.immutable), *(columns.rebuild if columns else ()))
     return Plan(Action.SWAP, rebuild=rebuild, differs=differs)
 

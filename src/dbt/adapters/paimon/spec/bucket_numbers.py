@@ -41,6 +41,11 @@ _STATISTICS: Final = re.compile(rf"Statistics\(sizeInBytes=([\d.E+]+) ({'|'.join
 _TREE: Final = " :+-"
 
 
+def is_rescaling(options: Mapping[str, str]) -> bool:
+    """Whether a rescale of a table with these options has started but not finished."""
+    return options.get(MARK) == RESCALING
+
+
 def wanted(size: float, tasks: int) -> int:
     """The number of buckets for a table or partition with `size` bytes of files, if Spark runs `tasks` in parallel."""
     parallel = min(tasks, math.ceil(math.sqrt(size / _ROOT_BYTES)))

@@ -77,7 +77,7 @@ def collect_table_spec(
         partition_by,
         options,
         tag=run_tag.read(config.get("table_tag"), problems),
-        wap=audit.read(config, options, problems, versions),
+        wap=audit.read(config, problems, versions),
         maintenance=read_policy(config.get("maintenance"), problems),
         compact_after_build=is_on(config, "compact_after_build", problems, default="true"),
         auto_buckets=buckets.is_auto(config, options, problems),

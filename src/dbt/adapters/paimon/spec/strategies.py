@@ -36,6 +36,9 @@ APPLY_CHANGES: Final = "apply_changes"
 # Strategies that merge a row into the row with the same key.
 UPSERTING: Final = (UPSERT, PARTIAL_UPDATE, MERGE)
 
+# dbt's strategies for snapshots; a project may define more.
+SNAPSHOT_STRATEGIES: Final = ("check", "timestamp")
+
 # Strategies that write a query's rows by one INSERT.
 ONE_INSERT: Final = (APPEND, UPSERT, PARTIAL_UPDATE)
 

@@ -82,7 +82,7 @@ class Query:
                 self._run(frame())
             except Exception as exc:  # noqa: PERF203 - a few attempts
                 if isinstance(exc, UnexpectedMessageError):
-                    # The statement of the batch has failed without a commit, so there is nothing to look for.
+                    # The batch's statement failed before its commit, so there is no commit to look for.
                     writer.in_one_pass, writer.failure = False, None
                     continue
                 _raise_permanent(exc, failed)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from dbt.adapters.paimon.overrides import OURS
-from dbt.adapters.paimon.spec.strategies import STRATEGIES, has_conditions
+from dbt.adapters.paimon.spec.strategies import SNAPSHOT_STRATEGIES, STRATEGIES, has_conditions
 
 # The parts of a manifest node that its rows depend on; the others say where and when it was defined.
 _PARTS: Final = (
@@ -16,7 +16,6 @@ _PARTS: Final = (
 # Prefixes of Spark settings that determine what a query returns. A catalog's settings do not: they only locate it.
 _SETTINGS: Final = ("spark.sql.", "spark.paimon.")
 _IRRELEVANT: Final = ("spark.sql.catalog.", "spark.sql.warehouse.dir", "spark.sql.debug.")
-_OF_SNAPSHOTS: Final = ("check", "timestamp")
 _HOOKS: Final = ("pre-hook", "pre_hook", "post-hook", "post_hook")
 
 
@@ -32,7 +31,7 @@ def never(node: Mapping[str, Any], strategy: str, reads_changes: bool) -> str:
         (config.get("materialized") == "materialized_view", "a materialized view detects changes by itself"),
         (reads_changes, "it calls paimon_changes, which only reads new changes anyway"),
         (not skips, f"its strategy is {strategy}"),
-        (config.get("materialized") == "snapshot" and own not in _OF_SNAPSHOTS, f"its strategy is {own}"),
+        (config.get("materialized") == "snapshot" and own not in SNAPSHOT_STRATEGIES, f"its strategy is {own}"),
         # They are not searched for functions such as current_date().
         (strategy and has_conditions(config), "its conditions may give another result in a later run"),
         (config.get("table_tag"), "each run tags its table snapshot (table_tag)"),

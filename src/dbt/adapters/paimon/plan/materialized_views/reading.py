@@ -329,7 +329,7 @@ class _Tables:
         return _ColumnRef(table, self._named[table].index(name)) if table in self._named else None
 
     def has_table(self, alias: str) -> bool:
-        """Whether a table of the FROM clause has this name, in lower case."""
+        """Whether FROM has a table with this name or alias, in lower case."""
         return alias in self._named
 
     def has_column(self, name: str) -> bool:

@@ -26,7 +26,7 @@ class Keys:
     )
 
 
-def read(config: Mapping[str, Any], options: Mapping[str, str], problems: Problems, versions: Versions) -> bool:
+def read(config: Mapping[str, Any], problems: Problems, versions: Versions) -> bool:
     """Whether the rows are audited before they are published."""
     if isinstance(config.get("wap"), Mapping):
         problems.add(
@@ -37,12 +37,12 @@ def read(config: Mapping[str, Any], options: Mapping[str, str], problems: Proble
         return True
     if not is_on(config, "wap", problems):
         return False
-    if fault := _fault(config, options, versions):
+    if fault := _fault(config, versions):
         problems.add("wap", config["wap"], fault)
     return True
 
 
-def _fault(config: Mapping[str, Any], options: Mapping[str, str], versions: Versions) -> str:
+def _fault(config: Mapping[str, Any], versions: Versions) -> str:
     strategy = config.get("incremental_strategy")
     if config.get("materialized") in ("seed", "snapshot"):
         return f"a {config['materialized']} cannot be audited before its commit. Use it on models"

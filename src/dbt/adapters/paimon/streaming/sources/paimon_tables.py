@@ -268,15 +268,17 @@ class PaimonTableInput(Input):
         )
         gained = last.rows - first.rows
         mode = reads.checked_mode(mode, table, start, end, gained, _query(session), self.versions)
-        what, known = f"stream({self.call.label})", schemas.newest_first(_query(session), self.source)
-        if mode is not ChangeReadMode.COMPARE:
-            if last.schema is not None and last.schema != self.schema:
-                # Refuses changed structs, which cannot be read together with the changes.
-                reads.old_names(what, known, last.schema, self.schema)
+        what = f"stream({self.call.label})"
+        compares = mode is ChangeReadMode.COMPARE
+        old: Mapping[str, str] = {}
+        if compares or self.schema != last.schema is not None:
+            # Raises an error for changed structs: they cannot be read together with the changes.
+            then, known = first if compares else last, schemas.newest_first(_query(session), self.source)
+            assert then.schema is not None
+            old = reads.old_names(what, known, then.schema, self.schema)
+        if not compares:
             has_deletes = bool(table.primary_key) and mode is not ChangeReadMode.NOTHING
             return reads.changes_sql(mode, table, start, end, self._output, self.versions), has_deletes
-        assert first.schema is not None
-        old = reads.old_names(what, known, first.schema, self.schema)
         return reads.compare_sql(what, table, start, old, end, self._output), True
 
     def _closed_windows(self, session: SparkSession, rows: str, table: SourceTable, read: Range, batch: int) -> str:

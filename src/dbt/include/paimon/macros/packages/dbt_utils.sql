@@ -51,7 +51,7 @@ where __dbt_number = 1
   {%- endfor -%}
   {%- for name, found in types.items() if name not in override and found | unique | list | length > 1 -%}
     {%- set numbers = [] -%}
-    {%- for type in found | unique if type.startswith(('tinyint', 'smallint', 'int', 'bigint', 'float', 'double', 'decimal')) -%}
+    {%- for type in found | unique if type.partition('(')[0] in ('tinyint', 'smallint', 'int', 'bigint', 'float', 'double', 'decimal') -%}
       {%- do numbers.append('cast(null as ' ~ type ~ ')') -%}
     {%- endfor -%}
     {%- if numbers | length == found | unique | list | length -%}

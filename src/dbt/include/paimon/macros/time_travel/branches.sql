@@ -6,8 +6,7 @@
   {%- if snapshot is none -%}
     {%- do return(paimon__call_procedure('create_branch', relation, {'branch': branch, 'tag': tag})) -%}
   {%- endif -%}
-  {#- The branch needs the files of this tag, so tag.default-time-retained must not apply to it (KEPT in states.py). -#}
-  {%- set tagged = create_tag(relation, 'branch_' ~ branch, snapshot, '36500 d') -%}
+  {%- set tagged = create_tag(relation, 'branch_' ~ branch, snapshot) -%}
   {%- set branched = paimon__call_procedure('create_branch', relation, {'branch': branch, 'tag': 'branch_' ~ branch}) -%}
   {%- do return(tagged ~ ';\n' ~ branched) -%}
 {%- endmacro %}
