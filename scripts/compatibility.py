@@ -194,11 +194,14 @@ def _features() -> Iterator[str]:
 
 
 def _shown(release: str) -> dict[str, str]:
-    """Each feature of a release: 'yes', 'no', or the kinds of catalog that have it."""
-    by_kind = {
-        kind: {label: has for label, has, _ in Versions.of(release, catalog_kind=kind).describe()} for kind in KINDS
-    }
-    return {label: _cell([kind for kind in KINDS if by_kind[kind][label]]) for label in by_kind[KINDS[0]]}
+    """Each feature of a release: 'yes', 'no', or the kinds of catalog that have it, on any Spark with a connector."""
+    sparks = [spark for spark in SPARKS if release in releases(spark)]
+    kinds: dict[str, list[str]] = {}
+    for kind in KINDS:
+        described = [Versions.of(release, spark, kind).describe() for spark in sparks]
+        for features in zip(*described, strict=True):
+            kinds.setdefault(features[0][0], []).extend([kind] if any(has for _, has, _ in features) else [])
+    return {label: _cell(found) for label, found in kinds.items()}
 
 
 def _cell(kinds: list[str]) -> str:

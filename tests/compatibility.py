@@ -41,19 +41,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "needs(capability): skipped where the versions in use lack it")
-    config.addinivalue_line("markers", "lacks(capability): skipped where the versions in use have it")
+    config.addinivalue_line(
+        "markers", "needs(capability, catalog='filesystem'): skipped where the versions in use lack it on this catalog"
+    )
+    config.addinivalue_line("markers", "lacks(capability, catalog='filesystem'): skipped where they have it")
     if config.getoption("results") and not hasattr(config, "workerinput"):
         config.pluginmanager.register(_Results(config.getoption("results")))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip tests that the versions in use cannot pass; the reason names the capability."""
-    versions = Versions.of(_paimon(), spark=installation.spark_version())
+    paimon, spark = _paimon(), installation.spark_version()
     for item in items:
         for name, wanted in (("needs", True), ("lacks", False)):
             for mark in item.iter_markers(name):
                 (capability,) = mark.args
+                versions = Versions.of(paimon, spark, mark.kwargs.get("catalog", "filesystem"))
                 if versions.supports(capability) is not wanted:
                     item.add_marker(pytest.mark.skip(reason=_reason(name, capability, versions)))
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from tests.functional.conftest import CONNECTOR
+
 from differential import values
 from differential.plan import Plan
 from differential.tables import Row, Table
@@ -17,6 +19,15 @@ def _of_two(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     return lambda old, new: new if old is None else old if new is None else function(old, new)
 
 
+def _listagg(old: str | None, new: str | None) -> str | None:
+    """Both texts, except those that Paimon leaves out: empty ones from 1.4 on, blank ones from 2.0 on."""
+    if CONNECTOR.release < (1, 4):
+        return _of_two(lambda old, new: f"{old},{new}")(old, new)
+    if CONNECTOR.release < (2,):
+        return _of_two(lambda old, new: ",".join(filter(None, (old, new))))(old, new)
+    return ",".join(text for text in (old, new) if text and text.strip()) or None
+
+
 FUNCTIONS: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
     "sum": _of_two(lambda old, new: old + new),
     "max": _of_two(max),
@@ -25,7 +36,7 @@ FUNCTIONS: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
     "last_non_null_value": _of_two(lambda _, new: new),
     "first_value": lambda old, _: old,
     "first_non_null_value": _of_two(lambda old, _: old),
-    "listagg": _of_two(lambda old, new: f"{old},{new}"),
+    "listagg": _listagg,
     "bool_or": _of_two(lambda old, new: old or new),
     "bool_and": _of_two(lambda old, new: old and new),
 }

@@ -12,6 +12,8 @@ from time import time
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
+from tests.functional.conftest import CONNECTOR
+
 from differential.dbt_runs import Project
 from differential.plan import Operation, Plan
 from differential.tables import Table
@@ -33,9 +35,14 @@ class _Snapshots:
         return cls({data["id"]: data["timeMillis"] / 1000 for data in sorted(found, key=lambda data: data["id"])})
 
     def after_expiry(self, older_than: float, retain_min: int) -> list[int]:
-        """The IDs that an expiry keeps: all that are not older, and at least the `retain_min` newest."""
+        """The IDs that an expiry keeps: all that are not older, and at least the `retain_min` newest.
+
+        From Paimon 2.0 on, also the newest of the older ones, which was current at that time.
+        """
         numbers = list(self.times)
         kept = next((at for at, number in enumerate(numbers) if self.times[number] >= older_than), len(numbers))
+        if CONNECTOR.release >= (2,):
+            kept = max(kept - 1, 0)
         return numbers[min(kept, len(numbers) - retain_min) :]
 
 

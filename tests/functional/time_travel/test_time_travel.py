@@ -46,6 +46,10 @@ unit_tests:
     given: [{input: ref('prices'), rows: [{id: 7, price: 8}]}]
     expect: {rows: [{id: 7, price: 8}]}
 """
+# A macro of the project that passes the returned statement on, as a hook would.
+BRANCHES = """{% macro branched(relation, branch, tag) %}
+  {%- do run_query(create_branch(relation, branch, tag=tag)) -%}
+{% endmacro %}"""
 THEN = "select * from {{ at(source('here', 'prices'), snapshot=1) }} where price <> 1 and id = 1"
 
 
@@ -60,6 +64,10 @@ def operate(macro, *, expect_pass=True, **arguments):
 
 class TestTimeTravel:
     """Each test continues from the state that the previous one left."""
+
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {"branches.sql": BRANCHES}
 
     @pytest.fixture(scope="class")
     def models(self):
@@ -180,7 +188,7 @@ class TestTimeTravel:
         assert rows("select snapshot_id from {schema}.`prices$snapshots` order by 1") == before
 
     def test_branches(self, project, rows, tags):
-        operate("create_branch", branch="b", tag="run 3")
+        operate("branched", branch="b", tag="run 3")
         rows("insert into {schema}.`prices$branch_b` values (9, 9)")
         assert rows("select count(*) from {schema}.prices") == [(4,)]
         rows("insert into {schema}.prices values (8, 8)")

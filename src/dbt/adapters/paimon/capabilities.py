@@ -487,6 +487,15 @@ class Capability(Enum):
         remedy="Set paimon_version to a release that has it, or read the table with Paimon's own readers.",
         listed=True,
     )
+    # CreatePaimonSQLFunctionCommand, for Spark's CREATE FUNCTION … RETURN (SPARK-46057); AbstractCatalog.createFunction
+    # fails, and RESTCatalog replaces it [ran, 2.0.0, 4.1.1].
+    SQL_FUNCTIONS = Rule(
+        "SQL functions (functions/) on Spark 4",
+        catalogs={"rest": "2.0"},
+        spark="4.0",
+        remedy="Write a macro that renders the expression, or a Python model.",
+        listed=True,
+    )
     # SystemTableLoader.SYSTEM_TABLE_LOADERS at the release tags.
     BUCKETS_TABLE = Rule("$buckets", paimon="1.0", remedy="Group $files by partition and bucket.")
     BINLOG_TABLE = Rule("$binlog", paimon="1.0", remedy="Use $audit_log.")

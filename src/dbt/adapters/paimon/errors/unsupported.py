@@ -11,10 +11,9 @@ UNSUPPORTED: Final[Mapping[str, str]] = {
         "Spark has no GRANT, and Paimon's catalogs accept privileges only from Flink. Remove `grants` "
         "from the config, and grant access in the warehouse and its catalog."
     ),
-    # Source: SPARK-46057, CREATE FUNCTION … RETURN of Spark 4.0; only RESTCatalog has createFunction (Paimon 2.0).
-    "functions": (
-        "Spark 3.5 cannot create functions in SQL, and from Spark 4 only Paimon's REST catalogs store them. Write "
-        "a macro that renders the expression, or a Python model."
+    # Source: SQLFunction of Spark 4, "SQL scalar function cannot contain aggregate/window/generate functions".
+    "aggregate": (
+        "Spark creates no aggregate functions in SQL. Write a macro that renders the expression, or a Python model."
     ),
     "dynamic_table": (
         "this is a Snowflake table that refreshes itself. Use materialized='materialized_view', whose runs read only "

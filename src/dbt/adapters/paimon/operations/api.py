@@ -50,9 +50,9 @@ class Operations:
     # -- operations that also work in hooks -------------------------------------------------------------------------
 
     def call(self, model: Node, name: str, relation: PaimonRelation, arguments: Mapping[str, Any]) -> str:
-        """Return the CALL of a procedure, for a hook; in an operation, also run it and log its result.
+        """Return the CALL of a procedure, for a hook; in an operation, run it, log its result and return ''.
 
-        Returns '' for a branch clone, because runs of the original maintain the table.
+        Returns '' for a branch clone, too, because runs of the original maintain the table.
         """
         if self._is_clone(model, name, relation):
             return ""
@@ -159,7 +159,7 @@ class Operations:
                     # Most procedures only return a column `result`, which is true.
                     if row[column] is not True:
                         logger.info(f"  {column}: {row[column]}")
-        return str(statement)
+        return ""  # A macro may pass it to `run_query`, which must not send the statement again.
 
     # -- operations that write or delete rows -----------------------------------------------------------------------
 

@@ -71,7 +71,9 @@ class Specs:
         return bucket_numbers.by_default(spec)
 
     def check_node(self, model: Mapping[str, Any]) -> None:
-        """Raise DbtRuntimeError for an unknown catalog, an invalid name, grants, or access rules on a view."""
+        """Raise DbtRuntimeError if a node's catalog, name, grants, access rules or kind are not supported."""
+        if model.get("resource_type") == "function":
+            self._adapter.versions.require(Capability.SQL_FUNCTIONS, f"function '{model['name']}'")
         if problem := self._name_problem(model):
             raise DbtRuntimeError(f"{model.get('resource_type', 'model')} '{model['name']}': {problem}")
         if model.get("config", {}).get("grants"):

@@ -1,5 +1,5 @@
 {#-
-  The CALL of a Paimon procedure, for a hook. With `dbt run-operation`, also runs it and prints its result.
+  The CALL of a Paimon procedure, for a hook. With `dbt run-operation`, runs it, prints its result and returns ''.
 
   name: see the Python module sql.procedures; relation: a relation or a name (see named_relation.sql); arguments: those
   that are none are left out.
