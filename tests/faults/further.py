@@ -240,6 +240,8 @@ def _during(table: str, statement: str, *delays: float, **more: Any) -> list[Poi
     return [{"table": table, "statement": statement, "when": "during", "delay": delay} | more for delay in delays]
 
 
+# Before and from Paimon 1.4.
+REWRITE = r"insert overwrite|sys\.rescale"
 # One point of each kind first, so that a few kills cover every feature.
 POINTS: list[Point] = [
     *at("logged", "insert into .*logged`")[:1],
@@ -247,7 +249,7 @@ POINTS: list[Point] = [
     *at("audited", "insert overwrite .*audited`")[:1],
     *at("audited", "insert overwrite .*audited`", command="publish")[:1],
     *at("forwarded", "sys.fast_forward", command="fast_forward")[:1],
-    *at("rescaled", "insert overwrite", command="rescale")[1:],
+    *at("rescaled", REWRITE, command="rescale")[1:],
     *at("fed", "rename to|insert", command="clone")[:1],
     *at("kept", "sys.compact", command="maintain")[:1],
     *at("versions", "insert into .*versions`")[:1],
@@ -272,7 +274,7 @@ POINTS: list[Point] = [
     *at("audited_increment", "sys.delete_branch"),
     *_during("forwarded", "sys.fast_forward", 0.02, 0.1, 0.3, command="fast_forward"),
     *at("forwarded", "sys.fast_forward", command="fast_forward")[1:],
-    *at("rescaled", "insert overwrite", command="rescale")[:1],
+    *at("rescaled", REWRITE, command="rescale")[:1],
     *at("rescaled", "alter table", command="rescale"),
     *at("fed", "create table", command="clone"),
     *at("fed", "insert", command="clone"),

@@ -201,6 +201,8 @@ class Capability(Enum):
     ROW_TRACKING = Rule("row tracking (row-tracking.enabled)", paimon="1.3", listed=True)
     # MergeIntoPaimonDataEvolutionTable. Only a test uses this rule.
     DATA_EVOLUTION = Rule("MERGE of some columns into files of their own (data-evolution.enabled)", paimon="2.0")
+    # CoreOptions.CLUSTERING_INCREMENTAL, from 1.3 [ran, 1.4.2, 2.0.0]. Only a test uses this rule.
+    INCREMENTAL_CLUSTERING = Rule("compactions that sort new files only (clustering.incremental)", paimon="1.3")
     # CoreOptions.DEFAULT_VALUE_SUFFIX: removed in 1.2, replaced by a column's DEFAULT.
     FIELD_DEFAULT_VALUE = Rule(
         "default values by table option (fields.<column>.default-value)",
