@@ -24,6 +24,7 @@ from dbt.adapters.paimon.sql.text import quoted
 # How the statement for each kind of step begins, without names.
 BEGINNINGS = {
     StepKind.ADD_COLUMNS: "alter table add columns",
+    StepKind.MOVE_COLUMN: "alter table alter column move",
     StepKind.SET_OPTIONS: "alter table set tblproperties",
     StepKind.UNSET_OPTIONS: "alter table unset tblproperties",
     StepKind.CHANGE_TYPE: "alter table alter column type",
@@ -37,7 +38,7 @@ WRITE = "write"
 _NAME = r"((?:`(?:[^`]|``)+`\.?)+)"
 _STATEMENT = re.compile(
     rf"\s*(?:/\*.*?\*/\s*)?(alter table|comment on table) {_NAME}\s+(alter column)?(?: {_NAME} )?\s*"
-    r"(add columns|set tblproperties|unset tblproperties|type|drop not null|drop columns|comment|is)\b",
+    r"(add columns|set tblproperties|unset tblproperties|type|drop not null|drop columns|comment|is|first|after)\b",
     re.DOTALL,
 )
 
@@ -68,7 +69,8 @@ class Sent:
             self._here.sent[quoted(*statement.target)].append(WRITE)
         # The adapter's helper tables (`__dbt_…`) have no plan.
         elif (found := _STATEMENT.match(str(statement))) and "__dbt_" not in found[2]:
-            words = " ".join(part for part in (found[1], found[3], found[5]) if part)
+            change = "move" if found[5] in ("first", "after") else found[5]
+            words = " ".join(part for part in (found[1], found[3], change) if part)
             self._here.sent[found[2]].append(words)
 
     def ends(self, failed: bool) -> None:

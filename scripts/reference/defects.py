@@ -44,6 +44,11 @@ ANSWERS: Final[Mapping[Capability, tuple[str, str]]] = {
         "the change of type is refused",
         "functional/incremental/test_older_types.py",
     ),
+    Capability.TOP_N: (
+        "nothing: sort by a second column, too, or by an expression such as `v + 0`",
+        "functional/types/test_top_n.py",
+    ),
+    Capability.MAX_WITHOUT_STATISTICS: ("such statistics are refused", "functional/types/test_top_n.py"),
     Capability.SEQUENCE_OUTSIDE_DEFAULT_AGGREGATE: ("the function is refused", "unit/test_corpus.py"),
     Capability.REMOVE_RECORD_ON_DELETE: ("the option is refused", "unit/test_corpus.py"),
     Capability.SUM_RETRACTS_IN_SEQUENCE_GROUP: (

@@ -101,7 +101,9 @@ def test_connectors_that_were_never_published(spark, paimon, message):
         (Capability.FIXED_BUCKET_ACROSS_PARTITIONS, "1.3.0", "filesystem", True),
         (Capability.FIELD_DEFAULT_VALUE, "1.1.1", "filesystem", True),
         (Capability.FIELD_DEFAULT_VALUE, "1.2.0", "filesystem", False),
-        (Capability.MERGE_ON_SIZED_TEXT, "2.0.0", "filesystem", False),
+        (Capability.MERGE_ON_VARCHAR, "1.2.0", "filesystem", False),
+        (Capability.MERGE_ON_VARCHAR, "1.3.1", "filesystem", True),
+        (Capability.MERGE_ON_CHAR, "2.0.0", "filesystem", False),
         (Capability.COMPACT_ORDER, "0.9.0", "filesystem", True),
         # a release candidate has what its release has
         (Capability.POSTPONE_BUCKET, "1.1.0rc1", "filesystem", True),

@@ -2,6 +2,8 @@
 
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.metadata.schemas import Field, Schema, older_types
@@ -248,3 +250,16 @@ def test_older_types():
     ]
     assert older_types(schemas) == {0: {"amount": "int"}}
     assert older_types(schemas[-1:]) == {}
+
+
+@given(st.lists(st.sampled_from("abcdefg"), unique=True, min_size=1), st.lists(st.sampled_from("ABCDEFG"), unique=True))
+def test_moves_give_the_order_of_the_model(have, want):
+    existing = ExistingTable(columns=tuple(column(name) for name in have))
+    changes = compare_columns([column(name) for name in want], existing, comments=False)
+    order = [*have, *(added.name for added in changes.add)]
+    for name, before in changes.move:
+        order.remove(name)
+        order.insert(order.index(before) + 1 if before else 0, name)
+    assert [name.upper() for name in order if name not in changes.drop] == want
+    if list(map(str.upper, have)) == want:
+        assert changes.move == ()

@@ -45,6 +45,7 @@ KEY = {"primary_key": ["id"]}
 SCD_KEY = {"primary_key": "dbt_scd_id"}
 COMMENTS = {"persist_docs": {"columns": True}}
 
+MOVE_W = (StepKind.MOVE_COLUMN, "columns: moves w after id")
 ADD_W = (StepKind.ADD_COLUMNS, "columns: adds w string")
 DROP_W = (StepKind.DROP_COLUMNS, "columns: drops w")
 WIDEN_V = (StepKind.CHANGE_TYPE, "type of v: bigint")
@@ -152,11 +153,12 @@ REBUILDS = {
     "all at once": Case(
         {"persist_docs": {"columns": True, "relation": True}, **WRITE_ONLY},
         table(ID, ExistingColumn("v", "int", nullable=False), ExistingColumn("old", "int", nullable=False), target_file_size="64 mb"),
-        columns=(ID, ExistingColumn("v", "bigint", comment="said"), W),
+        columns=(ID, W, ExistingColumn("v", "bigint", comment="said")),
         description="said",
         action=Action.REBUILD,
         steps=[
             ADD_W,
+            MOVE_W,
             SET_WRITE_ONLY,
             UNSET_FILE_SIZE,
             WIDEN_V,
@@ -339,6 +341,7 @@ def test_the_macro_of_each_kind():
     called = {step.kind: (step.macro, dict(step.arguments)) for step in (*ALL.before, *ALL.after)}
     assert called == {
         StepKind.ADD_COLUMNS: ("paimon__add_columns", {"columns": (W,)}),
+        StepKind.MOVE_COLUMN: ("paimon__move_column", {"name": "w", "after": "id"}),
         StepKind.SET_OPTIONS: ("paimon__set_options", {"options": {"write-only": "true"}}),
         StepKind.UNSET_OPTIONS: ("paimon__unset_options", {"names": ("target-file-size",)}),
         StepKind.CHANGE_TYPE: (

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dbt.tests.util import run_dbt
+from dbt.tests.util import run_dbt, write_file
 from pyspark.sql import SparkSession
 
 from dbt.adapters.paimon.spark.runtime import Runtime
@@ -115,6 +115,12 @@ def sqlite_target(folder: Path, spark_config: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def schema_of(project: Any) -> tuple[Any, Any]:
+    """The adapter of the last run, and the test's schema."""
+    adapter = project.adapter
+    return adapter, adapter.Relation.create(project.database, project.test_schema)
+
+
 class CatalogTests:
     """Subclasses define `dbt_profile_target`."""
 
@@ -150,6 +156,44 @@ class CatalogTests:
         # A rebuild commits to the same table; a swap creates a new one.
         assert reader.rows("select count(*) from {schema}.`rebuilt$snapshots`") == [(2,)]
         assert reader.rows("select count(*) from {schema}.`swapped$snapshots`") == [(1,)]
+
+    def test_a_view_becomes_a_table_and_back(self, project, reader):
+        for step, kind in enumerate(("view", "incremental", "view", "table")):
+            sql = f"{{{{ config(materialized='{kind}') }}}} select {step} as step"
+            write_file(sql, project.project_root, "models", "turned.sql")
+            run_dbt(["run", "--select", "turned", "--full-refresh", "--vars", "step: 2"])
+            adapter, schema = schema_of(project)
+            with adapter.connection_named("turned"):
+                (turned,) = (
+                    each for each in adapter.list_relations_without_caching(schema) if "turned" in each.identifier
+                )
+                assert turned.is_view == (kind == "view")
+                assert [tuple(row) for row in adapter.query(f"select step from {turned}")] == [(step,)]
+        with adapter.connection_named("turned"):
+            adapter.drop_relation(turned)
+        Path(project.project_root, "models", "turned.sql").unlink()
+
+    def test_a_view_of_star_takes_columns_by_name(self, project, reader):
+        folder = Path(project.project_root, "models")
+        (folder / "starred.yml").write_text(
+            "models: [{name: starred, columns: [{name: name, description: its name}],"
+            " config: {persist_docs: {relation: true, columns: true}}}]"
+        )
+        (folder / "starred.sql").write_text("{{ config(materialized='view') }} select * from {{ ref('wide') }}")
+        wide = "{{ config(materialized='incremental', on_schema_change='sync_all_columns') }} select 1 as id, "
+        (folder / "wide.sql").write_text(wide + "'a@x' as email, 'Ann' as name")
+        run_dbt(["run", "--select", "wide", "starred", "--vars", "step: 2"])
+        (folder / "wide.sql").write_text(wide + "'Ann' as name, 'Rome' as city, 'a@x' as email")
+        run_dbt(["run", "--select", "wide", "--vars", "step: 2"])
+        adapter, schema = schema_of(project)
+        with adapter.connection_named("starred"):
+            found = {each.identifier: each for each in adapter.list_relations_without_caching(schema)}
+            rows = adapter.query(f"select id, email, name from {found['starred']}")
+            assert {tuple(row) for row in rows} == {(1, "a@x", "Ann")}
+            for name in ("starred", "wide"):
+                adapter.drop_relation(found[name])
+        for name in ("starred.yml", "starred.sql", "wide.sql"):
+            (folder / name).unlink()
 
     def test_budget(self, project, monkeypatch):
         """At most 5 statements per run and 2 per model, as on a filesystem catalog, apart from those in `_OWN`."""

@@ -19,6 +19,7 @@ select * from {{ ref('upserted') }}""",
     "models/seen.sql": "{{ config(materialized='view') }} select id from {{ ref('swapped') }}",
     "models/counted.sql": "{{ config(materialized='table') }} select count(*) as n from {{ ref('seen') }}",
     "models/taken.sql": "{{ config(materialized='table') }} select 1 as id",
+    "models/turned.sql": "{{ config(materialized='view' if var('step') % 2 else 'table') }} select {{ var('step') }} as step",
     "models/sources.yml": """
 sources:
   - name: others
@@ -69,6 +70,10 @@ def answers(target, tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
             {"sql": "create table spark_catalog.others.landed using parquet as select id from range(3)"},
             {"dbt": ["build", "--exclude", "taken", "--vars", "{step: 1}"]},
             {"dbt": ["build", "--exclude", "taken", "--vars", "{step: 2}"]},
+            {"dbt": ["run", "--select", "turned", "--vars", "{step: 3}", "--full-refresh"]},
+            {"sql": f"select step from spark_catalog.{SCHEMA}.turned"},
+            {"dbt": ["run", "--select", "turned", "--vars", "{step: 4}"]},
+            {"sql": f"select step from spark_catalog.{SCHEMA}.turned"},
             {"dbt": ["source", "freshness", "--vars", "{step: 2}"]},
             {"dbt": ["docs", "generate", "--vars", "{step: 2}"]},
             {"sql": f"create table spark_catalog.{SCHEMA}.taken using parquet as select 7 as id"},
@@ -83,17 +88,21 @@ def answers(target, tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
 
 
 def test_every_node_is_built(answers) -> None:
-    nodes = {"upserted", "swapped", "seen", "counted", "history", "planted"}
+    nodes = {"upserted", "swapped", "seen", "counted", "turned", "history", "planted"}
     for build in answers[2:4]:
         assert {name for name, status in build.items() if status == "success"} == nodes
         assert set(build.values()) == {"success", "pass"}
-    freshness = answers[4]
+    freshness = answers[8]
     assert freshness["upserted"] == "pass"
     assert "loaded_at_field" in freshness["landed"]
 
 
+def test_a_view_becomes_a_table_and_back(answers) -> None:
+    assert answers[4:8] == [{"turned": "success"}, [[3]], {"turned": "success"}, [[4]]]
+
+
 def test_a_table_of_another_format_stays(answers) -> None:
-    refused, rows = answers[7:9]
+    refused, rows = answers[11:13]
     assert f"`spark_catalog`.`{SCHEMA}`.`taken` exists and is not a Paimon table" in refused["taken"]
     assert rows == [[7]]
 
@@ -107,7 +116,7 @@ def test_rows(answers) -> None:
 def test_a_paimon_catalog_lists_only_paimon_tables(answers, target) -> None:
     """A Paimon catalog on the same metastore, in another process, finds the Paimon tables and no others."""
     reader = Reader(target | {"catalog": "paimon"})
-    assert reader.tables() == {"upserted", "swapped", "counted", "history", "planted"}
+    assert reader.tables() == {"upserted", "swapped", "counted", "turned", "history", "planted"}
     assert reader.state("swapped") == [(number, 2) for number in range(3)]
     assert reader.primary_key("swapped") == '["id","step"]'
     assert reader.state("history") == [(number, step, step == 2) for number in range(3) for step in (1, 2)]

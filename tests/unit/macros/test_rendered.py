@@ -521,7 +521,8 @@ case("delete_rows_rowkind", deleting, known=["orders__dbt_deletes"], **{"rowkind
 
 
 # Statements that sqlglot cannot parse: calls of Paimon's procedures, and Spark's UNSET TBLPROPERTIES.
-NOT_PARSED = ("CALL ", "alter table `lake`.`shop`.`orders` unset tblproperties (")
+ALTER = "alter table `lake`.`shop`.`orders`"
+NOT_PARSED = ("CALL ", f"{ALTER} unset tblproperties (", f"{ALTER} alter column `day` after ")
 
 
 @cache

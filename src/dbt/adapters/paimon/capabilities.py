@@ -71,6 +71,8 @@ class Capability(Enum):
         remedy="Set `view_catalog` to a catalog that has views, or use 'table' or 'ephemeral'.",
         listed=True,
     )
+    # CreatePaimonViewExec refuses column comments until 1.4.
+    VIEW_COLUMN_COMMENTS = Rule("comments on the columns of views in the Paimon catalog", paimon="2.0")
     # org.apache.paimon.rest.RESTCatalogFactory, from 1.0.
     REST_CATALOG = Rule(
         "REST catalogs",
@@ -324,12 +326,35 @@ class Capability(Enum):
     # SchemaManager.checkAlterTableOption of 1.4 guards deletion-vectors.enabled and ignore-delete.
     GUARDED_OPTION_CHANGES = Rule("guarded changes of deletion-vectors.enabled and ignore-delete", paimon="1.4")
     # MergeIntoPaimonTable encodes rows with the table's schema, but Spark's RowEncoder does not support varchar
-    # [ran, 0.9.0]. The code is the same at 1.4.2 and 2.0.0.
-    MERGE_ON_SIZED_TEXT = Rule(
-        "MERGE INTO tables with varchar or char columns",
+    # [ran, 0.9.0]. From 1.3 on, it uses Paimon's schema, where a varchar is a string [ran, 1.4.2, 2.0.0].
+    MERGE_ON_VARCHAR = Rule(
+        "MERGE INTO tables with varchar columns",
+        paimon="1.3",
+        remedy="Use a string: cast(… as string) in the query, or data_type: string in the contract.",
+    )
+    # The same; 2.0 cannot even read the old rows [ran, 0.9.0, 2.0.0].
+    MERGE_ON_CHAR = Rule(
+        "MERGE INTO tables with char columns",
         paimon=None,
         remedy="Use a string: cast(… as string) in the query, or data_type: string in the contract.",
     )
+    # TopNDataSplitEvaluator, from 1.3: it takes a field's id for its position, and skips splits whose values are NULL
+    # [ran, 1.4.2, 2.0.0].
+    TOP_N = Rule(
+        "order by one column with a limit",
+        until="1.3",
+        wrong="`order by` one column with a `limit` of 100 or less, on a table without a key, fails or returns wrong "
+        "rows (a struct before the column, a dropped column, only NULLs in a partition)",
+    )
+    # AggregatePushDownUtils, from 1.1: files without statistics do not count [ran, 1.4.2, 2.0.0].
+    MAX_WITHOUT_STATISTICS = Rule(
+        "max() and min() of columns whose statistics are counts only",
+        until="1.1",
+        remedy="Use none, truncate(16) or full.",
+        wrong="`max()` and `min()` of a table without a key skip files whose statistics are `counts`",
+    )
+    # FieldSumAgg and FieldProductAgg of 2.0 use Math.addExact; before, the sum wraps around [ran, 0.9.0, 1.4.2, 2.0.0].
+    SUMS_WRAP_AROUND = Rule("sums of whole numbers that wrap around", until="2.0")
     COMPACT_ORDER = Rule("sys.compact with order, zorder and hilbert (append tables)", listed=True)
     # commit.strict-mode.last-safe-snapshot (StrictModeChecker), from 1.4. Without this option, a sorted compaction
     # overwrites rows that other programs append meanwhile [ran, 0.9.0, 1.4.2 and 2.0.0].

@@ -3,6 +3,8 @@ alter table `lake`.`shop`.`orders` add columns (
   `amount` decimal(10,2)
       );
 
+alter table `lake`.`shop`.`orders` alter column `day` after `id`;
+
 alter table `lake`.`shop`.`orders` unset tblproperties ('snapshot.num-retained.max', 'target-file-size');
 
 alter table `lake`.`shop`.`orders` set tblproperties (

@@ -63,6 +63,8 @@ def decide(plans: Plans, context: Mapping[str, Any]) -> ClonePlan:
         reason = f"Target relation and defer relation are the same, skipping clone for relation: {target}"
         return ClonePlan(Action.NOTHING, target, original=original, reason=reason)
     why = plans.clones.why_copied(node, original)
+    if why is None and existing is not None and existing.is_table and plans.views.shares_names(target):
+        why = "its catalog cannot have a view beside the table that it replaces"
     return ClonePlan(Action.BRANCH if why is None else Action.COPY, target, existing, original, why or "")
 
 
@@ -119,17 +121,15 @@ class _CloneExecutor:
         existing = plan.existing
         table = existing if existing is not None and existing.is_table else None
         view = existing if existing is not None and existing.is_view else None
-        if view is not None:
-            adapter.cache_dropped(view)
         # The deletes are copied before the rows: without the deletes, older changes would restore deleted rows.
         superfluous = self._copy_deletes(plan.original)
-        copy = self._staged(plan.target, table, plan.original)
+        copy = replace(self._staged(plan.target, table, plan.original), view=view)
         # Drop the positions before the swap: after a build with --empty, they would also apply to the copy. If the run
         # dies before the swap, the old table still has its positions in its commits.
         self.writer.plans.changes.drop_positions(positions_of(plan.target))
         copy.publish()
         set_late_options(self.writer, plan.target, copy.spec)
-        for each in superfluous if view is None else (*superfluous, view):
+        for each in superfluous:
             adapter.drop_relation(each)
 
     def _copy_deletes(self, original: PaimonRelation) -> Sequence[PaimonRelation]:

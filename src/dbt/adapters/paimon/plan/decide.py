@@ -149,7 +149,7 @@ def _in_place(
 
 
 def _before(node: Mapping[str, Any], columns: ColumnChanges, changes: Changeset) -> Iterator[Step]:
-    """Add columns, then set options, which may name them, then change types, which may need the new options."""
+    """Add and move columns, then set options, which may name them, then change types, which may need new options."""
     if columns.add:
         words = tuple(f"columns: adds {column.name} {column.data_type}" for column in columns.add)
         if node["resource_type"] == "snapshot":
@@ -157,6 +157,9 @@ def _before(node: Mapping[str, Any], columns: ColumnChanges, changes: Changeset)
             yield Step(StepKind.ADD_COLUMNS, "paimon__add_snapshot_columns", added, words)
         else:
             yield Step(StepKind.ADD_COLUMNS, "paimon__add_columns", {"columns": columns.add}, words)
+    for name, after in columns.move:
+        words = (f"columns: moves {name} {f'after {after}' if after else 'to the front'}",)
+        yield Step(StepKind.MOVE_COLUMN, "paimon__move_column", {"name": name, "after": after}, words)
     yield from _option_steps(changes)
     for column in columns.retype:
         arguments = {"column_name": column.name, "new_column_type": column.data_type}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -89,13 +90,16 @@ class Runs:
         branch = None if existing is None else plans.clones.behind(existing)
         plans.views.ensure_schema(target)
         definition = plans.views.definition(target, sql, node)
-        NodeWriter(context, plans).statement("main", plans.views.create_sql(target, definition))
+        aside = table if table is not None and plans.views.shares_names(target) else None
+        with nullcontext() if aside is None else plans.builds.set_aside(aside):
+            NodeWriter(context, plans).statement("main", plans.views.create_sql(target, definition))
         plans.views.remember(definition)
         plans.rows.warn_of_quoted_names(node, sql)
         if branch is not None:
             plans.clones.end(branch)
-        for each in () if table is None else (table, *plans.helpers(table)):
-            plans.adapter.drop_relation(each)
+        if table is not None:
+            for each in (*plans.helpers(table), *([table] if aside is None else [])):
+                plans.adapter.drop_relation(each)
 
     def begin_stream(self, context: Mapping[str, Any]) -> StreamRun:
         """See `streams.begin`."""

@@ -51,6 +51,7 @@ class StepKind(StrEnum):
     MAINTAIN = "maintain"
 
     ADD_COLUMNS = "add columns"
+    MOVE_COLUMN = "move column"
     SET_OPTIONS = "set options"
     UNSET_OPTIONS = "unset options"
     CHANGE_TYPE = "change type"

@@ -129,7 +129,10 @@ class WriteMode(ABC):
 
 @dataclass
 class StagedBuild(WriteMode):
-    """Build a complete table under a staging name, then rename it, or swap it with the existing one (`replaced`)."""
+    """Build a complete table under a staging name, then rename it, or swap it with the existing one (`replaced`).
+
+    `view` is a view of the same name, which is dropped.
+    """
 
     replaces_all_rows: ClassVar[bool] = True
     target: PaimonRelation
@@ -138,6 +141,7 @@ class StagedBuild(WriteMode):
     spec: TableSpec
     source: ModelQuery
     comment: str
+    view: PaimonRelation | None = None
     _staging: PaimonRelation | None = None
 
     def write(self) -> None:
@@ -156,9 +160,21 @@ class StagedBuild(WriteMode):
         if self.replaced is not None:
             builds.swap(staging, self.target)
         else:
-            self.writer.plans.adapter.rename_relation(staging, self.target)
+            self._rename(staging)
         if not self._is_kept:
             builds.ends(staging)
+
+    def _rename(self, staging: PaimonRelation) -> None:
+        """Rename the complete table. A view of the same name stays until then, or until the table has the name."""
+        adapter, shares_names = self.writer.plans.adapter, self.writer.plans.views.shares_names(self.target)
+        if self.view is not None and shares_names:
+            adapter.drop_relation(self.view)
+        elif self.view is not None:
+            # dbt's cache can hold only one relation of this name.
+            adapter.cache_dropped(self.view)
+        adapter.rename_relation(staging, self.target)
+        if self.view is not None and not shares_names:
+            adapter.drop_relation(self.view)
 
     @property
     def _is_kept(self) -> bool:
@@ -347,7 +363,5 @@ def _rebuild(writer: NodeWriter, run: NodeRun, spec: TableSpec, source: ModelQue
     writer.check_documented(run.target, plan.columns)
     if not plan.stages:
         return Overwrite(writer, run.target, plan)
-    if existing is not None and existing.is_view:
-        # The view stays until the table is complete, but dbt's cache can hold only one relation of this name.
-        writer.plans.adapter.cache_dropped(existing)
-    return StagedBuild(writer, run.target, run.table, plan.columns, plan.spec, plan.source, writer.comment)
+    view = existing if existing is not None and existing.is_view else None
+    return StagedBuild(writer, run.target, run.table, plan.columns, plan.spec, plan.source, writer.comment, view)

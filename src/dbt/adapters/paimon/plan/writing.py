@@ -76,7 +76,7 @@ class Writing:
         self._finish()
 
     def _finish(self) -> None:
-        """Set late options, store the positions, and drop the staged views and a replaced view."""
+        """Set late options, store the positions, and drop the staged views."""
         run = self.run
         if run.branch is not None:
             view_of_branch(self.writer, run.target, run.branch, "view_of_branch")
@@ -85,8 +85,6 @@ class Writing:
         self.after_write()
         for query in (*self.staged, self.source):
             self.writer("paimon__drop_staged", query)
-        if run.branch is None and run.existing is not None and run.existing.is_view:
-            self.writer.plans.adapter.drop_relation(run.existing)
 
     def after_write(self) -> None:
         """Store the table snapshots up to which the node has read its sources' changes."""

@@ -25,7 +25,8 @@ from dbt.adapters.paimon.sql.data_types import type_name
 # Config whose columns the query must return, because every row needs values for them.
 _MUST_BE_GIVEN: Final = ("primary_key", "partition_by", "sequence.field", "rowkind.field")
 # Also matches char and varchar inside arrays, maps and structs.
-_SIZED_STRING: Final = re.compile(r"(?<!\w)(?:var)?char\(", re.IGNORECASE)
+_VARCHAR: Final = re.compile(r"(?<!\w)varchar\(", re.IGNORECASE)
+_CHAR: Final = re.compile(r"(?<!\w)char\(", re.IGNORECASE)
 
 
 def check_columns(
@@ -92,9 +93,10 @@ def _column_fault(name: str, data_type: str, versions: Versions, merged: bool) -
     if type_name(data_type) == "interval":
         # SparkTypeUtils.toPaimonType
         return f"Paimon has no type for {data_type}. Cast it, to string or to a number of seconds"
-    missing = versions.explain(Capability.MERGE_ON_SIZED_TEXT)
-    if merged and missing and _SIZED_STRING.search(data_type):
-        return f"is {data_type}. {missing}"
+    for pattern, needed in ((_VARCHAR, Capability.MERGE_ON_VARCHAR), (_CHAR, Capability.MERGE_ON_CHAR)):
+        missing = versions.explain(needed)
+        if merged and missing and pattern.search(data_type):
+            return f"is {data_type}. {missing}"
     return None
 
 

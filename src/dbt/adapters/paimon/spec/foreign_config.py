@@ -70,7 +70,7 @@ INSTEAD: Final[Mapping[str, str]] = {
     "Use `spark_config`, for a node in its config, for all in the profile": (
         "spark_encryption spark_cross_account_catalog spark_requester_pays engine_config settings query_settings"
     ),
-    "Use `on_schema_change`, which takes nested fields too": "sync_nested_columns",
+    "Use --full-refresh: `on_schema_change` does not add fields of structs": "sync_nested_columns",
     "Use `merge_engine`": "engine",
 }
 # The same for keys that decide which rows an incremental model writes.

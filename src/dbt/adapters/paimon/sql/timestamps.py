@@ -12,30 +12,52 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+    from pyspark.sql.types import DataType
 
 
 # Python 3.10 only parses fractions of a second with three or six digits.
 _FRACTION = re.compile(r"(?<=\.)\d{1,5}$")
 
 
-# PySpark 3.5 returns a year-month interval as a number of months, and 4.1 cannot return it.
-_SHOWN = {"timestamp": "timestamp_ntz", "yearmonthinterval": "string"}
+# Types of keys with which json.dumps, which dbt calls for nested values, writes a map.
+_JSON_KEYS = ("string", "boolean", "byte", "short", "integer", "long", "float", "double")
 
 
 def on_session_clock(frame: DataFrame) -> DataFrame:
-    """The same rows, with types that Python can represent (see `_SHOWN`), except inside nested types.
+    """The same rows, with types that Python and JSON can represent (see `_shown`).
 
     Columns are converted by position, because two columns of a query may have the same name.
     """
-    kinds = [field.dataType.typeName() for field in frame.schema.fields]
-    if not _SHOWN.keys() & set(kinds):
+    kinds = [field.dataType for field in frame.schema.fields]
+    shown = [_shown(kind) for kind in kinds]
+    if shown == kinds:
         return frame
-    names = [f"c{place}" for place in range(len(kinds))]
+    renamed = frame.toDF(*(f"c{place}" for place in range(len(kinds))))
     columns = [
-        f"cast({name} as {_SHOWN[kind]}) as {name}" if kind in _SHOWN else name
-        for name, kind in zip(names, kinds, strict=True)
+        renamed[name] if kind == wanted else renamed[name].cast(wanted).alias(name)
+        for name, kind, wanted in zip(renamed.columns, kinds, shown, strict=True)
     ]
-    return frame.toDF(*names).selectExpr(*columns)
+    return renamed.select(*columns)
+
+
+def _shown(kind: DataType) -> DataType:
+    """A type with TIMESTAMP_NTZ for TIMESTAMP, and text for year-month intervals and most keys of maps, at any depth.
+
+    PySpark 3.5 returns a year-month interval as a number of months, and 4.1 cannot return it.
+    """
+    from pyspark.sql import types
+
+    if isinstance(kind, types.ArrayType):
+        return types.ArrayType(_shown(kind.elementType), kind.containsNull)
+    if isinstance(kind, types.MapType):
+        key = kind.keyType if kind.keyType.typeName() in _JSON_KEYS else types.StringType()
+        return types.MapType(key, _shown(kind.valueType), kind.valueContainsNull)
+    if isinstance(kind, types.StructType):
+        fields = [types.StructField(each.name, _shown(each.dataType), each.nullable) for each in kind.fields]
+        return types.StructType(fields)
+    if isinstance(kind, types.TimestampType):
+        return types.TimestampNTZType()
+    return types.StringType() if kind.typeName() == "yearmonthinterval" else kind
 
 
 def session_moment(value: Any) -> datetime:

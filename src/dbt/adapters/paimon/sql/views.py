@@ -226,10 +226,11 @@ class ViewDirectory:
 def create_view_sql(name: str, definition: ViewDefinition) -> str:
     """The `CREATE OR REPLACE VIEW` statement for a definition; `name` is already rendered."""
     columns, query = "", definition.query
-    if definition.column_comments and definition.columns:
-        columns = f" ({', '.join(_commented(column, definition) for column in definition.columns)})"
-        # Spark matches the list by position, but the columns of `select *` may have another order now.
+    if definition.columns:
+        # Spark and Paimon match the columns by position, but those of `select *` may have another order now.
         query = f"select {', '.join(map(quoted, definition.columns))} from (\n{query}\n)"
+    if definition.column_comments:
+        columns = f" ({', '.join(_commented(column, definition) for column in definition.columns)})"
     comment = f" comment {string_literal(definition.comment)}" if definition.comment else ""
     return f"create or replace view {name}{columns}{comment} as\n{query}"
 

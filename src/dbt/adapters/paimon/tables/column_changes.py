@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from typing import Any, cast
 
 from dbt_common.exceptions import CompilationError
@@ -31,11 +32,13 @@ _KINDS = {
 class ColumnChanges:
     """The changes that give a table its wanted columns.
 
-    `add`, `retype` and `make_nullable` are applied before the rows are written, `drop` afterwards, so that no value is
-    lost.
+    `add`, `move`, `retype` and `make_nullable` are applied before the rows are written, `drop` afterwards, so that no
+    value is lost.
     """
 
     add: tuple[ExistingColumn, ...] = ()
+    # Columns out of order, each with the column that comes before it, or ''. Increments do not move columns.
+    move: tuple[tuple[str, str], ...] = ()
     # Columns whose new type holds all old values.
     retype: tuple[ExistingColumn, ...] = ()
     # Columns that become nullable, including those to be dropped.
@@ -199,6 +202,7 @@ def compare_columns(
     changed = [(old, new) for old, new in both if not _same_type(old.data_type, new.data_type)]
     return ColumnChanges(
         add=add,
+        move=tuple(_moves(wanted, existing)),
         retype=tuple(new for old, new in changed if _is_widened(old, new, keys)),
         make_nullable=_newly_nullable(both, removed, keys),
         drop=tuple(column.name for column in removed),
@@ -224,6 +228,19 @@ def _paired(wanted: Sequence[ExistingColumn], existing: ExistingTable) -> tuple[
         tuple(column for name, column in want.items() if name not in have),
         tuple(column for name, column in have.items() if name not in want),
     )
+
+
+def _moves(wanted: Sequence[ExistingColumn], existing: ExistingTable) -> Iterator[tuple[str, str]]:
+    """The moves that give the table, after its new columns are added, the order of the wanted columns."""
+    both, add, _ = _paired(wanted, existing)
+    names = {new.name.lower(): old.name for old, new in both} | {column.name.lower(): column.name for column in add}
+    order = [column.name.lower() for column in wanted]
+    have = [column.name.lower() for column in (*existing.columns, *add) if column.name.lower() in names]
+    blocks = SequenceMatcher(None, have, order, autojunk=False).get_matching_blocks()
+    stay = {name for block in blocks for name in order[block.b : block.b + block.size]}
+    for before, name in zip(["", *order], order, strict=False):
+        if name not in stay:
+            yield names[name], names.get(before, "")
 
 
 def _newly_nullable(both: Sequence[_Pair], removed: Sequence[ExistingColumn], keys: Container[str]) -> tuple[str, ...]:

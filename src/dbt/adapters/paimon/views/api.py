@@ -40,14 +40,38 @@ class Views:
                 Capability.VIEWS, f"{label}: a view in the catalog {catalog.name}"
             )
         persist = model.get("config", {}).get("persist_docs") or {}
-        columns = self._columns(query) if persist.get("columns") and model.get("columns") else ()
-        comments = {name: text for name in columns if (text := column_of_yaml(model, name).get("description"))}
+        persists = bool(persist.get("columns") and model.get("columns"))
+        stores = bool(model) and self._stores_text(relation)
+        columns = self._columns(query) if persists or stores else ()
+        if stores:
+            self._refuse_settings(model)
+            persists = persists and self._adapter.versions.supports(Capability.VIEW_COLUMN_COMMENTS)
+        documented = columns if persists else ()
+        comments = {name: text for name in documented if (text := column_of_yaml(model, name).get("description"))}
         comment = (model.get("description") or "") if persist.get("relation") else ""
         _, schema, identifier = relation.parts
         return views.ViewDefinition(schema, identifier, query.strip(), comment, comments, columns)
 
+    def _stores_text(self, relation: PaimonRelation) -> bool:
+        """Whether Paimon's catalog stores the view: only its text, which it matches with the columns by position."""
+        catalog = self._adapter.credentials.catalog_of(self._directory.home_of_new(relation.database))
+        if catalog is None or catalog.is_session_catalog:
+            return False
+        return replace(self._adapter.versions, catalog_kind=catalog.metastore).supports(Capability.VIEWS)
+
+    def _refuse_settings(self, model: Mapping[str, Any]) -> None:
+        if changed := views.stored_settings(self._adapter.handle.changed_settings()):
+            raise DbtRuntimeError(
+                f"model '{model['name']}': Paimon's catalog stores a view without Spark settings, so its readers would "
+                f"not use {', '.join(changed)}. Set them in the target's `spark_config`, or use materialized='table'."
+            )
+
     def _columns(self, query: str) -> tuple[str, ...]:
         return tuple(row[0] for row in self._adapter.query(f"describe query {query}"))
+
+    def shares_names(self, relation: PaimonRelation) -> bool:
+        """Whether a schema of this catalog cannot have a table and a view of the same name."""
+        return self._directory.home_of_new(relation.database) == relation.database
 
     def create_as(self, relation: PaimonRelation, query: str) -> str:
         """Return `CREATE OR REPLACE VIEW` for a view that is not a node, and store its definition."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from dbt.adapters.contracts.relation import RelationType
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
+from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.concurrency import listings
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql import names, views
@@ -49,8 +51,9 @@ class Listing:
             if metadata.is_not_found(exc):
                 return []
             raise
-        tables = self._finish_swaps(schema_relation, tables)
-        found = self._view_names(schema_relation, tables)
+        stored = self._stored_views(schema_relation)
+        tables = self._finish_swaps(schema_relation, tables, stored)
+        found = [*stored, *self._view_names(schema_relation, tables)]
         # SHOW TABLES also lists the views of a catalog.
         hidden = {views.REGISTRY_TABLE, *found}
         kinds = {name: RelationType.Table for name in tables if name not in hidden}
@@ -60,16 +63,24 @@ class Listing:
             for name, kind in kinds.items()
         ]
 
+    def _stored_views(self, schema_relation: PaimonRelation) -> list[str]:
+        """The names of the views that a schema's own catalog stores; Spark fails for other catalogs."""
+        catalog = self._adapter.credentials.catalog_of(schema_relation.database or "")
+        if catalog is None:
+            return []
+        versions = replace(self._adapter.versions, catalog_kind=catalog.metastore)
+        if not catalog.is_session_catalog and not versions.supports(Capability.VIEWS):
+            return []
+        return [row[1] for row in self._adapter.query(f"show views in {_rendered(schema_relation)}")]
+
     def _view_names(self, schema_relation: PaimonRelation, tables: list[str]) -> list[str]:
-        """The names of a schema's views, from its catalog or from its registry table."""
-        if not self._directory.needed:
-            return [row[1] for row in self._adapter.query(f"show views in {_rendered(schema_relation)}")]
-        if schema_relation.database != self._adapter.credentials.database:
+        """The names of a schema's views from its registry table, if the target's catalog cannot store views."""
+        if not self._directory.needed or schema_relation.database != self._adapter.credentials.database:
             return []
         definitions = self._load_views(schema_relation.schema or "", tables)
         return [each.identifier for each in definitions if each.identifier not in tables]
 
-    def _finish_swaps(self, schema_relation: PaimonRelation, tables: list[str]) -> list[str]:
+    def _finish_swaps(self, schema_relation: PaimonRelation, tables: list[str], views: list[str]) -> list[str]:
         """Finish the swaps of killed processes, before anything checks whether a table exists.
 
         A process that is still running holds the table's lock, for which this thread waits. A thread that already holds
@@ -77,7 +88,7 @@ class Listing:
         """
         if schema_relation.database not in self._adapter.credentials.paimon_catalogs:
             return tables
-        for rename in swaps.unfinished_swaps(tables):
+        for rename in swaps.unfinished_swaps([*tables, *views]):
             source = schema_relation.replace_path(identifier=rename.source).include(identifier=True)
             target = schema_relation.replace_path(identifier=rename.target).include(identifier=True)
             if not self._builds.may_wait_for(target):

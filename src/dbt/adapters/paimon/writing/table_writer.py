@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 
 from dbt.adapters.contracts.connection import AdapterResponse
@@ -179,10 +179,10 @@ class TableWriter:
     def leftovers(self, target: PaimonRelation) -> list[PaimonRelation]:
         """The leftovers of killed runs (see `swaps.leftovers`) in dbt's cache."""
         listed = self._adapter.list_relations(target.database, target.schema or "")
-        beside = {relation.identifier: relation for relation in listed if relation.is_table}
+        beside = {relation.identifier: relation for relation in listed}
         alone = self.lock_place(target) is not None
         names = swaps.leftovers(target.identifier or "", beside, time.time(), alone)
-        return [beside[name] for name in names]
+        return [beside[name] for name in names if beside[name].is_table]
 
     def finish_renames(self, target: PaimonRelation) -> bool:
         """Finish the renames of a table that killed runs left half done; returns whether there were any.
@@ -231,10 +231,30 @@ class TableWriter:
         if self._exchange(staging, target):
             self._adapter.drop_relation(staging)
             return
-        backup = target.replace_path(identifier=f"{target.identifier}{staging_names.BACKUP_SUFFIX}")
+        backup = self._backup_of(target)
         self._adapter.rename_relation(target, backup)
         self._adapter.rename_relation(staging, target)
         self._adapter.drop_relation(backup)
+
+    @contextmanager
+    def set_aside(self, table: PaimonRelation) -> Iterator[None]:
+        """Rename a table to its backup name while the block creates a view of its name; then drop the table.
+
+        If the block fails, the table gets its name back; if the run is killed, the next listing renames it.
+        """
+        backup = self._backup_of(table)
+        self._adapter.rename_relation(table, backup)
+        try:
+            yield
+        except Exception:
+            self._adapter.rename_relation(backup, table)
+            raise
+        self._adapter.drop_relation(backup)
+
+    @staticmethod
+    def _backup_of(table: PaimonRelation) -> PaimonRelation:
+        backup: PaimonRelation = table.replace_path(identifier=f"{table.identifier}{staging_names.BACKUP_SUFFIX}")
+        return backup
 
     def _exchange(self, one: PaimonRelation, other: PaimonRelation) -> bool:
         """Swap the names of two tables of a schema atomically; returns False if that is impossible."""

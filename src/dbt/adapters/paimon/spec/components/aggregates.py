@@ -190,7 +190,8 @@ def _nested_key_faults(spec: TableSpec, column: str, function: str, types: Types
 
 
 def _narrow_sums(spec: TableSpec, types: Types, versions: Versions) -> Found:
-    # FieldSumAgg and FieldProductAgg use Java's integer arithmetic and Decimal.fromBigDecimal [ran, 0.9.0].
+    # FieldSumAgg and FieldProductAgg use Java's integer arithmetic and Decimal.fromBigDecimal [ran, 0.9.0, 2.0.0].
+    wraps = versions.supports(Capability.SUMS_WRAP_AROUND)
     for column, data_type in types.items():
         own = f"fields.{column}.aggregate-function"
         name = own if own in spec.options else DEFAULT_FUNCTION
@@ -199,15 +200,16 @@ def _narrow_sums(spec: TableSpec, types: Types, versions: Versions) -> Found:
         if function not in ("sum", "product") or column in spec.primary_key or not isinstance(kind, Atom):
             continue
         if kind.name in ("tinyint", "smallint", "int"):
-            happens, wider = "wraps around", "bigint"
+            happens = "wraps around in Paimon, without an error" if wraps else "makes each query of its bucket fail"
+            wider = "bigint"
         elif kind.name == "decimal" and kind.arguments[0] - kind.arguments[1] < _DIGITS_OF_BIGINT:
-            happens, wider = "becomes NULL", f"decimal(38,{kind.arguments[1]})"
+            happens, wider = "becomes NULL in Paimon, without an error", f"decimal(38,{kind.arguments[1]})"
         else:
             continue
         yield (
             name,
-            f"'{column}' is {data_type}, and a {function} that exceeds it "
-            f"{happens} in Paimon, without an error. Give {wider} in the model: cast({column} as {wider})",
+            f"'{column}' is {data_type}, and a {function} that exceeds it {happens}. Give {wider} in the model: "
+            f"cast({column} as {wider})",
         )
 
 

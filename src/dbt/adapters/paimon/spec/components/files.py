@@ -60,6 +60,13 @@ def _deletion_vector_rules(spec: TableSpec, versions: Versions) -> Found:
         yield name, f"does not work with changelog_producer='{producer}'. Use 'lookup', 'input' or 'none'"
 
 
+def _statistics_rules(spec: TableSpec, versions: Versions) -> Found:
+    missing = "" if spec.primary_key else versions.explain(Capability.MAX_WITHOUT_STATISTICS)
+    for name, value in spec.options.items():
+        if missing and name.endswith("stats-mode") and value.lower() == "counts":
+            yield name, f"without a primary key, max() and min() return NULL for such files. {missing}"
+
+
 def _codec_rules(spec: TableSpec, versions: Versions) -> Found:
     # RowDataParquetBuilder and OrcFile refuse a codec only when rows are written.
     per_level = dict(pairs(spec.options.get("file.format.per.level", "")))
@@ -167,7 +174,7 @@ COMPONENT: Final = Component(
     keys=Keys,
     # The format may be empty, as in "{{ 'delta' if target.type == 'databricks' else '' }}".
     values={"file_format": lambda value, key, problems: None if value == "" or is_table_format(value) else value},
-    rules=(_deletion_vector_rules, _codec_rules, _buffer_rules, _lookup_cache_rules),
+    rules=(_deletion_vector_rules, _statistics_rules, _codec_rules, _buffer_rules, _lookup_cache_rules),
     column_rules=(_file_format_rules,),
     advice=(_shared_zstd_level,),
     guards={

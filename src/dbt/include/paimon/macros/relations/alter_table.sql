@@ -30,6 +30,12 @@
   {%- endif -%}
 {% endmacro %}
 
+{% macro paimon__move_column(relation, name, after) %}
+  {%- call statement('move_column') -%}
+    alter table {{ relation.render() }} alter column {{ adapter.quote(name) }} {{ 'after ' ~ adapter.quote(after) if after else 'first' }}
+  {%- endcall -%}
+{% endmacro %}
+
 {#- Calls dbt's macro, which a project may override. -#}
 {% macro paimon__add_snapshot_columns(relation, columns) %}
   {%- do create_columns(relation, columns) -%}

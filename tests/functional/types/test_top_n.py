@@ -1,0 +1,50 @@
+"""Queries that Paimon answers from statistics alone: what goes wrong, and the ways round that the docs name."""
+
+from __future__ import annotations
+
+import pytest
+from dbt.tests.util import run_dbt
+
+from dbt.adapters.paimon.capabilities import Capability
+
+MODEL = """{{ config(
+    materialized='incremental', incremental_strategy='append', on_schema_change='append_new_columns', partition_by='day'
+) }}
+select '{{ var("run") }}' as day {% if var("run") > 1 %}, {{ var("run") }} as score {% endif %}"""
+TOP = "select score from {schema}.scores order by {order} limit 1"
+
+
+class TestTopN:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"scores.sql": MODEL}
+
+    @pytest.fixture(scope="class", autouse=True)
+    def runs(self, project):
+        for run in (1, 2):
+            run_dbt(["run", "--vars", f"run: {run}"])
+
+    @pytest.mark.parametrize(
+        "order",
+        [
+            pytest.param("score desc nulls last", marks=pytest.mark.lacks(Capability.TOP_N)),
+            "score desc nulls last, day",
+            "score + 0 desc nulls last",
+        ],
+    )
+    def test_the_greatest(self, rows, order):
+        if order == "score desc nulls last":
+            # Wrong: the other partition has only NULLs.
+            assert rows(TOP.replace("{order}", order)) == [(None,)]
+        else:
+            assert rows(TOP.replace("{order}", order)) == [(2,)]
+
+    def test_max_needs_statistics(self, rows):
+        """Why a config with these statistics is refused."""
+        rows("create table {schema}.counted (id int) using paimon tblproperties ('metadata.stats-mode' = 'counts')")
+        rows("insert into {schema}.counted values (1), (3)")
+        assert rows("select max(id + 0) from {schema}.counted") == [(3,)]
+
+    @pytest.mark.lacks(Capability.MAX_WITHOUT_STATISTICS)
+    def test_max_without_statistics_is_wrong(self, rows):
+        assert rows("select max(id) from {schema}.counted") == [(None,)]
