@@ -154,6 +154,14 @@ class SessionZone:
         operate("rollback_to", relation="hours", timestamp=between)
         assert rows("select count(*) from {schema}.hours") == made
 
+    def test_nested_values_that_are_shown(self, project):
+        nested = """select array(timestamp '2024-01-01 00:00:00') as list,
+            map(date '2024-01-01', named_struct('at', timestamp '2024-01-01 00:00:00', 'n', 1.5)) as pairs"""
+        (shown,) = run_dbt(["show", "--inline", nested])
+        (row,) = (tuple(row) for row in shown.agate_table.rows)
+        assert "2024-01-01T00:00:00" in row[0].replace(" ", "T")
+        assert row[1].startswith('{"2024-01-01": ') and "2024-01-01T00:00:00" in row[1].replace(" ", "T")
+
     def test_freshness(self, project, rows):
         """The age is two hours for each type; a time without a zone is UTC. Without a field, the last commit counts."""
         ago = datetime.now(timezone.utc) - timedelta(hours=2)
