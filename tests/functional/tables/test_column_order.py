@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 from dbt.tests.util import run_dbt, write_file
+from tests.functional.conftest import VERSIONS
+
+from dbt.adapters.paimon.capabilities import Capability
 
 FIRST = "select 1 as id, 'Ann' as name, 10 as part"
 LATER = "select 'a@x' as email, 10 as part, 1 as id, 'Ann' as name"
@@ -39,7 +42,10 @@ class TestColumnOrder:
         assert rows("select * from {schema}.refreshed") == [(1, "Ann", 10, "a@x")]
         run_dbt(["build", "--full-refresh"])
         for name in (*CONFIGS, "loaded"):
-            assert rows(f"select * from {{schema}}.{name}") == [("a@x", 10, 1, "Ann")], name
+            # Without a key, a moved column would give `order by … limit` wrong rows.
+            moves = "key" in CONFIGS.get(name, "") or VERSIONS.supports(Capability.TOP_N)
+            expected = ("a@x", 10, 1, "Ann") if moves else (1, "Ann", 10, "a@x")
+            assert rows(f"select * from {{schema}}.{name}") == [expected], name
         assert rows("select name from {schema}.keyed where part = 10 and id = 1 and email = 'a@x'") == [("Ann",)]
         assert rows("select * from {schema}.keyed version as of 'old'") == [(1, "Ann", 10)]
 

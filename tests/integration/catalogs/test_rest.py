@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from dbt.tests.util import run_dbt
 
 from dbt.adapters.paimon.capabilities import Capability
 from integration.catalogs.base import CatalogTests
@@ -23,6 +26,16 @@ class TestRest(CatalogTests):
             "threads": 2,
             "spark_config": spark_config,
         }
+
+    def test_a_view_with_settings_is_refused(self, project, reader):
+        """Paimon stores only a view's text, so its readers would use their own time zone."""
+        model = Path(project.project_root, "models", "zoned.sql")
+        settings = "{'spark.sql.session.timeZone': 'Asia/Tokyo', 'spark.sql.files.maxPartitionBytes': '1m'}"
+        model.write_text(f"{{{{ config(materialized='view', spark_config={settings}) }}}} select 1 as id")
+        (result,) = run_dbt(["run", "--select", "zoned", "--vars", "step: 2"], expect_pass=False)
+        assert "its readers would not use spark.sql.session.timeZone. Set them in" in result.message
+        assert "zoned" not in reader.tables() | {row[1] for row in reader.rows("show views in {schema}")}
+        model.unlink()
 
     @pytest.mark.xfail(
         strict=True,

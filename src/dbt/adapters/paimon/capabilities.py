@@ -350,7 +350,6 @@ class Capability(Enum):
     MAX_WITHOUT_STATISTICS = Rule(
         "max() and min() of columns whose statistics are counts only",
         until="1.1",
-        remedy="Use none, truncate(16) or full.",
         wrong="`max()` and `min()` of a table without a key skip files whose statistics are `counts`",
     )
     # FieldSumAgg and FieldProductAgg of 2.0 use Math.addExact; before, the sum wraps around [ran, 0.9.0, 1.4.2, 2.0.0].

@@ -28,7 +28,7 @@ from dbt.adapters.paimon.spark import progress, responses, sorted_compaction, st
 from dbt.adapters.paimon.spark.handles import Handle
 from dbt.adapters.paimon.spark.launch import jvm_exit
 from dbt.adapters.paimon.spark.runtime import Runtime
-from dbt.adapters.paimon.sql import null_filters, users_statement, views
+from dbt.adapters.paimon.sql import null_filters, users_statement
 from dbt.adapters.paimon.sql.null_filters import LostNulls
 from dbt.adapters.paimon.sql.statements import CREATE_BRANCH, SORTED_COMPACTION, Statement
 from dbt.adapters.paimon.sql.text import is_empty, statements, takes_the_rest
@@ -311,6 +311,7 @@ def open_handle(runtime: Runtime) -> Handle:
         from dbt.adapters.paimon.spark import session
 
         handle = session.open_session(runtime)
-    if views.DIRECTORY.needed:
+    # Spark itself stores the settings of its catalog's views.
+    if not runtime.credentials.spark_catalog.is_session_catalog:
         handle.remember_settings()
     return handle

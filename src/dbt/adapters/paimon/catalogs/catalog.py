@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from dbt.adapters.paimon.capabilities import Capability, Versions
 
 SESSION_CATALOG = "spark_catalog"
 METASTORES = ("filesystem", "hive", "jdbc", "rest")
@@ -56,6 +58,10 @@ class SparkCatalog:
     def is_session_catalog(self) -> bool:
         """Whether it is `spark_catalog`, which may also have tables of other formats."""
         return self.name == SESSION_CATALOG
+
+    def stores_views(self, versions: Versions) -> bool:
+        """Whether the catalog keeps views itself. Spark's session catalog does."""
+        return self.is_session_catalog or replace(versions, catalog_kind=self.metastore).supports(Capability.VIEWS)
 
     @property
     def jdbc_protocol(self) -> str:

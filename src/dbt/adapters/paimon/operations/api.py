@@ -197,14 +197,10 @@ class Operations:
             conf = {**WHOLE_TABLE, **self._plans.changes.published_conf(table, branch)}
             done += f" by {builds.write(table, sql, REBUILD, tables.existing(table).as_spec(), conf).response}"
             audits.end(table)
-        elif staged is not None and table is not None:
+        elif staged is not None:
             audits.refuse_unaudited(table, staged, tables.existing(staged).options)
             audits.unmark(staged)
-            builds.swap(staged, table)
-        elif staged is not None and existing is None:
-            audits.refuse_unaudited(None, staged, tables.existing(staged).options)
-            audits.unmark(staged)
-            self._adapter.rename_relation(staged, target)
+            self._plans.put_in_place(staged, target, existing)
         else:
             raise CompilationError(f"publish: {target} has no rows whose audit failed.")
         builds.release()

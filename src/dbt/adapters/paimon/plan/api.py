@@ -321,6 +321,21 @@ class Plans:
             spec = with_buckets if ends else self.buckets.resolve(with_buckets, table, current, source)
         return _settled(plan, spec=spec, columns=columns, source=source, current=current)
 
+    def put_in_place(self, staging: PaimonRelation, target: PaimonRelation, existing: PaimonRelation | None) -> None:
+        """Give a complete staged table its name, in place of the table or the view that has it."""
+        if existing is not None and existing.is_table:
+            self.builds.swap(staging, target)
+            return
+        shares_names = self.views.shares_names(target)
+        if existing is not None and shares_names:
+            self.adapter.drop_relation(existing)
+        elif existing is not None:
+            # dbt's cache can hold only one relation of this name.
+            self.adapter.cache_dropped(existing)
+        self.adapter.rename_relation(staging, target)
+        if existing is not None and not shares_names:
+            self.adapter.drop_relation(existing)
+
     def helpers(self, table: PaimonRelation) -> list[PaimonRelation]:
         """The existing helper tables of a table, which keep its deletes and positions."""
         positions = self.adapter.get_relation(*positions_of(table).parts)

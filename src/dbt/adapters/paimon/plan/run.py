@@ -84,9 +84,13 @@ class Runs:
         existing = plans.adapter.get_relation(*target.parts)
         table = existing if existing is not None and existing.is_table else None
         if table is not None:
+            plans.tables.existing(table)  # refuses tables of other formats
             plans.builds.hold(table)
             plans.tables.refuse_loss(node, table, TO_VIEW, bool(context["should_full_refresh"]()))
             plans.builds.drop_leftovers(table)
+        elif existing is not None and plans.builds.leftovers(existing):
+            plans.builds.hold(existing)
+            plans.builds.drop_leftovers(existing)
         branch = None if existing is None else plans.clones.behind(existing)
         plans.views.ensure_schema(target)
         definition = plans.views.definition(target, sql, node)
@@ -97,9 +101,10 @@ class Runs:
         plans.rows.warn_of_quoted_names(node, sql)
         if branch is not None:
             plans.clones.end(branch)
-        if table is not None:
-            for each in (*plans.helpers(table), *([table] if aside is None else [])):
-                plans.adapter.drop_relation(each)
+        if table is not None and aside is None:
+            plans.adapter.drop_relation(table)
+        for each in [] if existing is None else plans.helpers(existing):
+            plans.adapter.drop_relation(each)
 
     def begin_stream(self, context: Mapping[str, Any]) -> StreamRun:
         """See `streams.begin`."""

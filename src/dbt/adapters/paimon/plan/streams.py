@@ -112,12 +112,7 @@ class StreamWriter:
         for each in (staging, deletes):
             builds.ends(each)
         builds.hold(target)
-        if run.table is not None:
-            builds.swap(staging, target)
-        elif run.existing is not None:
-            plans.adapter.cache_dropped(run.existing)
-            plans.adapter.rename_relation(staging, target)
-            plans.adapter.drop_relation(run.existing)
+        plans.put_in_place(staging, target, run.existing)
         set_late_options(self.writer, target, run.spec)
         builds.release()
         self._drop_deletes_of_others(run.spec.options[STREAM_ID])

@@ -155,26 +155,11 @@ class StagedBuild(WriteMode):
         self.writer.audit(self.target, self.stage())
 
     def publish(self) -> None:
-        builds, staging = self.writer.plans.builds, self._staging
+        plans, staging = self.writer.plans, self._staging
         assert staging is not None
-        if self.replaced is not None:
-            builds.swap(staging, self.target)
-        else:
-            self._rename(staging)
+        plans.put_in_place(staging, self.target, self.replaced or self.view)
         if not self._is_kept:
-            builds.ends(staging)
-
-    def _rename(self, staging: PaimonRelation) -> None:
-        """Rename the complete table. A view of the same name stays until then, or until the table has the name."""
-        adapter, shares_names = self.writer.plans.adapter, self.writer.plans.views.shares_names(self.target)
-        if self.view is not None and shares_names:
-            adapter.drop_relation(self.view)
-        elif self.view is not None:
-            # dbt's cache can hold only one relation of this name.
-            adapter.cache_dropped(self.view)
-        adapter.rename_relation(staging, self.target)
-        if self.view is not None and not shares_names:
-            adapter.drop_relation(self.view)
+            plans.builds.ends(staging)
 
     @property
     def _is_kept(self) -> bool:

@@ -11,7 +11,7 @@ from functools import cached_property
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.capabilities import USUAL_SPARK, Capability, Versions, parse_version
+from dbt.adapters.paimon.capabilities import USUAL_SPARK, Versions, parse_version
 from dbt.adapters.paimon.catalogs.storage import Storage
 from dbt.adapters.paimon.connection_methods import PaimonConnectionMethod
 from dbt.adapters.paimon.credentials import PaimonCredentials
@@ -61,7 +61,7 @@ class Runtime:
     def view_catalog(self) -> str:
         """The catalog that stores views: the profile's `view_catalog`, Paimon's catalog if possible, or Spark's own."""
         credentials = self.credentials
-        stores_views = credentials.spark_catalog.is_session_catalog or self.versions.supports(Capability.VIEWS)
+        stores_views = credentials.spark_catalog.stores_views(self.versions)
         return credentials.view_catalog or (credentials.database if stores_views else "spark_catalog")
 
     @cached_property

@@ -133,14 +133,18 @@ class TableSpec:
         return self.merge_engine == "first-row"
 
     @property
+    def postpones_nothing(self) -> bool:
+        """Whether writes into postpone buckets go into real buckets at once (from Paimon 1.4)."""
+        return self.options.get("postpone.batch-write-fixed-bucket", "true").lower() == "true"
+
+    @property
     def hides_new_rows(self) -> str:
         """The option because of which reads skip rows that are not compacted yet; '' if reads return all rows.
 
         A statement that reads the table and replaces its rows would lose the skipped ones.
         Source: ForceUpLevel0Compaction, PostponeBucketFileStoreWrite.
         """
-        fixed = self.options.get("postpone.batch-write-fixed-bucket", "true").lower() == "true"
-        if self.primary_key and self.bucket == POSTPONE_BUCKET and not fixed:
+        if self.primary_key and self.bucket == POSTPONE_BUCKET and not self.postpones_nothing:
             return "bucket=-2"
         if not self.skips_level_0:
             return ""

@@ -34,6 +34,10 @@ PROPERTY_PREFIX = "dbt.view."
 # The settings that Spark does not store in a view (ViewHelper.shouldCaptureConfig).
 _NOT_IN_VIEWS: Final = tuple(f"spark.sql.{each}." for each in "adaptive codegen execution optimizer shuffle".split())
 
+# Of the others, the settings that only change how fast a query is.
+_SPEEDS: Final = "autoBroadcastJoinThreshold broadcastTimeout files. join. cbo. statistics. inMemoryColumnarStorage."
+_SAME_ROWS: Final = tuple(f"spark.sql.{each}" for each in _SPEEDS.split())
+
 Run = Callable[[str], Iterable[tuple[str, str]]]
 # A block in which the session has its own settings and those of a view (see `Handle.view_settings`).
 Settings = Callable[[Mapping[str, str | None]], AbstractContextManager[None]]
@@ -75,6 +79,11 @@ def stored_settings(changed: Mapping[str, str | None]) -> dict[str, str | None]:
         for key, value in changed.items()
         if key.startswith("spark.sql.") and not key.startswith(_NOT_IN_VIEWS)
     }
+
+
+def row_settings(changed: Mapping[str, str | None]) -> list[str]:
+    """The names of those `stored_settings` that may change a view's rows."""
+    return [key for key in stored_settings(changed) if not key.startswith(_SAME_ROWS)]
 
 
 def registry_sql(catalog: str, schema: str) -> str:

@@ -134,7 +134,18 @@ class Tables:
         self, wanted: Sequence[ExistingColumn], existing: ExistingTable, model: Mapping[str, Any]
     ) -> ColumnChanges:
         persisted = (model["config"].get("persist_docs") or {}).get("columns", False)
-        return column_changes.compare_columns(wanted, existing, bool(persisted), self._adapter.versions)
+        changes = column_changes.compare_columns(wanted, existing, bool(persisted), self._adapter.versions)
+        return changes if self._may_move_columns(existing, model) else replace(changes, move=())
+
+    def _may_move_columns(self, existing: ExistingTable, model: Mapping[str, Any]) -> bool:
+        """Whether ALTER may move columns.
+
+        Hive refuses it, because it compares the types of columns by position. Paimon's top-N, on tables without a key,
+        takes a column's id for its position (see `Capability.TOP_N`).
+        """
+        catalog = self._adapter.credentials.catalog_of(model.get("database") or "")
+        kind = catalog.metastore if catalog is not None else self._adapter.versions.catalog_kind
+        return kind != "hive" and bool(existing.primary_key or self._adapter.versions.supports(Capability.TOP_N))
 
     def history(self, relation: PaimonRelation) -> History:
         """The table snapshots and tags of a table; a table of another format has no history."""

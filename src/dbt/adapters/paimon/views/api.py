@@ -40,13 +40,13 @@ class Views:
                 Capability.VIEWS, f"{label}: a view in the catalog {catalog.name}"
             )
         persist = model.get("config", {}).get("persist_docs") or {}
-        persists = bool(persist.get("columns") and model.get("columns"))
-        stores = bool(model) and self._stores_text(relation)
-        columns = self._columns(query) if persists or stores else ()
-        if stores:
+        documents_columns = bool(persist.get("columns") and model.get("columns"))
+        by_position = bool(model) and self._stores_text(relation)
+        columns = self._columns(query) if documents_columns or by_position else ()
+        if by_position:
             self._refuse_settings(model)
-            persists = persists and self._adapter.versions.supports(Capability.VIEW_COLUMN_COMMENTS)
-        documented = columns if persists else ()
+            documents_columns &= self._adapter.versions.supports(Capability.VIEW_COLUMN_COMMENTS)
+        documented = columns if documents_columns else ()
         comments = {name: text for name in documented if (text := column_of_yaml(model, name).get("description"))}
         comment = (model.get("description") or "") if persist.get("relation") else ""
         _, schema, identifier = relation.parts
@@ -55,12 +55,10 @@ class Views:
     def _stores_text(self, relation: PaimonRelation) -> bool:
         """Whether Paimon's catalog stores the view: only its text, which it matches with the columns by position."""
         catalog = self._adapter.credentials.catalog_of(self._directory.home_of_new(relation.database))
-        if catalog is None or catalog.is_session_catalog:
-            return False
-        return replace(self._adapter.versions, catalog_kind=catalog.metastore).supports(Capability.VIEWS)
+        return catalog is not None and not catalog.is_session_catalog and catalog.stores_views(self._adapter.versions)
 
     def _refuse_settings(self, model: Mapping[str, Any]) -> None:
-        if changed := views.stored_settings(self._adapter.handle.changed_settings()):
+        if changed := views.row_settings(self._adapter.handle.changed_settings()):
             raise DbtRuntimeError(
                 f"model '{model['name']}': Paimon's catalog stores a view without Spark settings, so its readers would "
                 f"not use {', '.join(changed)}. Set them in the target's `spark_config`, or use materialized='table'."

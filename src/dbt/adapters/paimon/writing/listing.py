@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from dbt.adapters.contracts.relation import RelationType
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
-from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.concurrency import listings
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql import names, views
@@ -65,11 +63,12 @@ class Listing:
 
     def _stored_views(self, schema_relation: PaimonRelation) -> list[str]:
         """The names of the views that a schema's own catalog stores; Spark fails for other catalogs."""
-        catalog = self._adapter.credentials.catalog_of(schema_relation.database or "")
-        if catalog is None:
+        credentials, database = self._adapter.credentials, schema_relation.database or ""
+        catalog = credentials.catalog_of(database)
+        if catalog is None or not catalog.stores_views(self._adapter.versions):
             return []
-        versions = replace(self._adapter.versions, catalog_kind=catalog.metastore)
-        if not catalog.is_session_catalog and not versions.supports(Capability.VIEWS):
+        # RewritePaimonViewCommands takes over SHOW VIEWS only if the current catalog has views of Paimon's.
+        if credentials.spark_catalog.is_session_catalog and database != credentials.database:
             return []
         return [row[1] for row in self._adapter.query(f"show views in {_rendered(schema_relation)}")]
 
@@ -80,7 +79,7 @@ class Listing:
         definitions = self._load_views(schema_relation.schema or "", tables)
         return [each.identifier for each in definitions if each.identifier not in tables]
 
-    def _finish_swaps(self, schema_relation: PaimonRelation, tables: list[str], views: list[str]) -> list[str]:
+    def _finish_swaps(self, schema_relation: PaimonRelation, tables: list[str], stored: list[str]) -> list[str]:
         """Finish the swaps of killed processes, before anything checks whether a table exists.
 
         A process that is still running holds the table's lock, for which this thread waits. A thread that already holds
@@ -88,7 +87,7 @@ class Listing:
         """
         if schema_relation.database not in self._adapter.credentials.paimon_catalogs:
             return tables
-        for rename in swaps.unfinished_swaps([*tables, *views]):
+        for rename in swaps.unfinished_swaps([*tables, *stored]):
             source = schema_relation.replace_path(identifier=rename.source).include(identifier=True)
             target = schema_relation.replace_path(identifier=rename.target).include(identifier=True)
             if not self._builds.may_wait_for(target):

@@ -103,13 +103,13 @@ def _bucket_rules(spec: TableSpec, versions: Versions) -> Found:
         if not spec.primary_key:
             yield "bucket", "postpone buckets need a primary key. Set primary_key, or use -1"
         # PostponeUtils makes the write write-only, so its files stay in level 0 [ran, 1.4.2, 2.0.0].
-        fixed = spec.options.get("postpone.batch-write-fixed-bucket", "true").lower() == "true"
-        if spec.primary_key and spec.skips_level_0 and fixed:
+        writes_at_once = spec.postpones_nothing and versions.supports(Capability.COMPACT_POSTPONE_BUCKET)
+        if spec.primary_key and spec.skips_level_0 and writes_at_once:
             why = "first-row" if spec.merge_engine == "first-row" else "deletion vectors"
             yield (
                 "bucket",
-                f"with {why}, queries do not see the rows that a run writes, because this bucket is not compacted. Use "
-                "a number from 1 or auto, or postpone_bucket: {batch_write_fixed_bucket: false} with a compaction",
+                f"with {why}, queries do not see the rows that a run writes until a compaction. Use a number from 1 or "
+                "auto, or postpone_bucket: {batch_write_fixed_bucket: false} with a compaction",
             )
     if bucket > 0 and not spec.primary_key and "bucket-key" not in spec.options:
         yield "bucket", "a table without primary key needs bucket_key to fill its buckets. Set bucket_key, or use -1"

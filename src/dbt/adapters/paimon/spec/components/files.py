@@ -44,6 +44,8 @@ UNFILTERED: Final[Mapping[str, str]] = {
 # SortBufferWriteBuffer needs three pages, and each must be large enough for its own metadata.
 _LEAST_PAGE: Final = 2**10
 _LEAST_PAGES: Final = 3
+# The types whose max() and min() Paimon takes from statistics.
+_ANSWERED_BY_STATISTICS: Final = frozenset("boolean tinyint smallint int bigint float double date".split())
 _AVRO_NAME: Final = re.compile(r"[^\W\d]\w*")
 _DECIMAL_FIRST: Final = re.compile(r"struct<(?:`(?:[^`]|``)*`|\w+):decimal\(")
 
@@ -58,13 +60,6 @@ def _deletion_vector_rules(spec: TableSpec, versions: Versions) -> Found:
     producer = spec.changelog_producer
     if producer not in ("none", "input", "lookup"):
         yield name, f"does not work with changelog_producer='{producer}'. Use 'lookup', 'input' or 'none'"
-
-
-def _statistics_rules(spec: TableSpec, versions: Versions) -> Found:
-    missing = "" if spec.primary_key else versions.explain(Capability.MAX_WITHOUT_STATISTICS)
-    for name, value in spec.options.items():
-        if missing and name.endswith("stats-mode") and value.lower() == "counts":
-            yield name, f"without a primary key, max() and min() return NULL for such files. {missing}"
 
 
 def _codec_rules(spec: TableSpec, versions: Versions) -> Found:
@@ -134,6 +129,21 @@ def _name_fault(file_format: str, name: str) -> str:
     return ""
 
 
+def _statistics_rules(spec: TableSpec, types: Types, versions: Versions) -> Found:
+    # PushDownUtils.minmaxAvailable
+    missing = "" if spec.primary_key else versions.explain(Capability.MAX_WITHOUT_STATISTICS)
+    answered = {name for name, data_type in types.items() if data_type in _ANSWERED_BY_STATISTICS}
+    for name, value in spec.options.items():
+        column = name.removeprefix("fields.").removesuffix(".stats-mode")
+        has = answered if name == "metadata.stats-mode" else {column} & answered
+        if missing and name.endswith("stats-mode") and value.lower() == "counts" and has:
+            yield (
+                name,
+                f"without a primary key, max() and min() of {', '.join(sorted(has))} skip files with these statistics. "
+                "Use none, truncate(16) or full",
+            )
+
+
 def filterable(spec: TableSpec, types: Types, versions: Versions, *, older_types: bool = False) -> TableSpec:
     """The table with options that make WHERE find all rows.
 
@@ -174,8 +184,11 @@ COMPONENT: Final = Component(
     keys=Keys,
     # The format may be empty, as in "{{ 'delta' if target.type == 'databricks' else '' }}".
     values={"file_format": lambda value, key, problems: None if value == "" or is_table_format(value) else value},
-    rules=(_deletion_vector_rules, _statistics_rules, _codec_rules, _buffer_rules, _lookup_cache_rules),
-    column_rules=(_file_format_rules,),
+    rules=(_deletion_vector_rules, _codec_rules, _buffer_rules, _lookup_cache_rules),
+    column_rules=(
+        _file_format_rules,
+        _statistics_rules,
+    ),
     advice=(_shared_zstd_level,),
     guards={
         "deletion-vectors.enabled": _returns_rows_twice,
