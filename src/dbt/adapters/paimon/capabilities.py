@@ -71,7 +71,7 @@ class Capability(Enum):
         remedy="Set `view_catalog` to a catalog that has views, or use 'table' or 'ephemeral'.",
         listed=True,
     )
-    # CreatePaimonViewExec refuses column comments until 1.4.
+    # CreatePaimonViewExec refuses column comments in all releases before 2.0.
     VIEW_COLUMN_COMMENTS = Rule("comments on the columns of views in the Paimon catalog", paimon="2.0")
     # org.apache.paimon.rest.RESTCatalogFactory, from 1.0.
     REST_CATALOG = Rule(
@@ -332,7 +332,7 @@ class Capability(Enum):
         paimon="1.3",
         remedy="Use a string: cast(… as string) in the query, or data_type: string in the contract.",
     )
-    # The same; 2.0 cannot even read the old rows [ran, 0.9.0, 2.0.0].
+    # The same on 0.9. MERGE works on 1.4.2, but on 2.0 it fails again [ran, 0.9.0, 1.4.2, 2.0.0].
     MERGE_ON_CHAR = Rule(
         "MERGE INTO tables with char columns",
         paimon=None,

@@ -211,6 +211,11 @@ class PaimonCredentials(Credentials):
         """The catalog with this name, the target's own or from catalogs.yml."""
         return next((catalog for catalog in self.spark_catalogs if catalog.name == name), None)
 
+    def metastore_of(self, name: str | None) -> str:
+        """The kind of a catalog, or of the target's own if the name is not known."""
+        known = self.catalog_of(name or "")
+        return self.metastore if known is None else known.metastore
+
     def table_defaults(self, catalog: str) -> dict[str, str]:
         """The options that a catalog gives each new table: `table-default.…` of the profile or of catalogs.yml."""
         settings, known = self.spark_config.items(), self.catalog_of(catalog)

@@ -73,10 +73,9 @@ class Specs:
     def check_node(self, model: Mapping[str, Any]) -> None:
         """Raise DbtRuntimeError if a node's catalog, name, grants, access rules or kind are not supported."""
         if model.get("resource_type") == "function":
-            catalog = self._adapter.credentials.catalog_of(model.get("database") or "")
-            versions = self._adapter.versions
-            here = versions if catalog is None else replace(versions, catalog_kind=catalog.metastore)
-            here.require(Capability.SQL_FUNCTIONS, f"function '{model['name']}'")
+            kind = self._adapter.credentials.metastore_of(model.get("database"))
+            versions = replace(self._adapter.versions, catalog_kind=kind)
+            versions.require(Capability.SQL_FUNCTIONS, f"function '{model['name']}'")
         if problem := self._name_problem(model):
             raise DbtRuntimeError(f"{model.get('resource_type', 'model')} '{model['name']}': {problem}")
         if model.get("config", {}).get("grants"):

@@ -143,9 +143,9 @@ class Tables:
         Hive refuses it, because it compares the types of columns by position. Paimon's top-N, on tables without a key,
         takes a column's id for its position (see `Capability.TOP_N`).
         """
-        catalog = self._adapter.credentials.catalog_of(model.get("database") or "")
-        kind = catalog.metastore if catalog is not None else self._adapter.versions.catalog_kind
-        return kind != "hive" and bool(existing.primary_key or self._adapter.versions.supports(Capability.TOP_N))
+        if self._adapter.credentials.metastore_of(model.get("database")) == "hive":
+            return False
+        return bool(existing.primary_key or self._adapter.versions.supports(Capability.TOP_N))
 
     def history(self, relation: PaimonRelation) -> History:
         """The table snapshots and tags of a table; a table of another format has no history."""

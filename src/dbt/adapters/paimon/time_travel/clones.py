@@ -169,8 +169,7 @@ class Clones:
         """
         if not self._by_branch or model["config"].get("materialized") != "incremental":
             return ""
-        catalog = self._adapter.credentials.catalog_of(original.database or "")
-        kind = catalog.metastore if catalog is not None else self._adapter.versions.catalog_kind
+        kind = self._adapter.credentials.metastore_of(original.database)
         versions = replace(self._adapter.versions, catalog_kind=kind)
         # A clone by branch is a view over the branch. A catalog from catalogs.yml has to store this view itself.
         needed = [Capability.BRANCHES]

@@ -62,7 +62,7 @@ class Listing:
         ]
 
     def _stored_views(self, schema_relation: PaimonRelation) -> list[str]:
-        """The names of the views that a schema's own catalog stores; Spark fails for other catalogs."""
+        """The names of the views in a schema's own catalog; empty where SHOW VIEWS would fail."""
         credentials, database = self._adapter.credentials, schema_relation.database or ""
         catalog = credentials.catalog_of(database)
         if catalog is None or not catalog.stores_views(self._adapter.versions):
@@ -73,7 +73,7 @@ class Listing:
         return [row[1] for row in self._adapter.query(f"show views in {_rendered(schema_relation)}")]
 
     def _view_names(self, schema_relation: PaimonRelation, tables: list[str]) -> list[str]:
-        """The names of a schema's views from its registry table, if the target's catalog cannot store views."""
+        """The names of the views in a schema's registry table; empty if the target's catalog stores views itself."""
         if not self._directory.needed or schema_relation.database != self._adapter.credentials.database:
             return []
         definitions = self._load_views(schema_relation.schema or "", tables)

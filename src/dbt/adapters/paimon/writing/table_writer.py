@@ -238,7 +238,7 @@ class TableWriter:
 
     @contextmanager
     def set_aside(self, table: PaimonRelation) -> Iterator[None]:
-        """Rename a table to its backup name while the block creates a view of its name; then drop the table.
+        """Rename a table to its backup name, let the block create a view under its old name, and then drop the table.
 
         If the block fails, the table gets its name back; if the run is killed, the next listing renames it.
         """
