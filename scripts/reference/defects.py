@@ -51,7 +51,7 @@ ANSWERS: Final[Mapping[Capability, tuple[str, str]]] = {
     Capability.MAX_WITHOUT_STATISTICS: ("such statistics are refused", "functional/types/test_top_n.py"),
     Capability.SEQUENCE_OUTSIDE_DEFAULT_AGGREGATE: ("the function is refused", "unit/test_corpus.py"),
     Capability.REMOVE_RECORD_ON_DELETE: ("the option is refused", "unit/test_corpus.py"),
-    Capability.SUM_RETRACTS_IN_SEQUENCE_GROUP: (
+    Capability.RETRACTIONS_IN_SEQUENCE_GROUP: (
         "new tables are refused; a warning for existing ones",
         "functional/merge_engines/test_right_values.py",
     ),

@@ -253,12 +253,13 @@ class Capability(Enum):
     )
     # SpecialFields.SYSTEM_FIELD_NAMES, from 1.0; not reserved in 0.9 [ran].
     ROWKIND_IS_PAIMONS_COLUMN = Rule("the reserved column name rowkind", paimon="1.0")
-    # PartialUpdateMergeFunction: a '-U' and its '+U' in one write give a wrong sum [ran, 1.4.2 and 2.0.0].
-    # 0.9.0 returns the right sum; the releases in between were not tried.
-    SUM_RETRACTS_IN_SEQUENCE_GROUP = Rule(
-        "sum in a sequence group, for a '-U' and its '+U' in one write",
-        until="1.0",
-        wrong="`sum` in a sequence group returns a wrong value for a `-U` and its `+U` in one write",
+    # PartialUpdateMergeFunction.initRow, from 1.1: a retraction that is merged first becomes the row's value, and is
+    # then merged again with the older rows [ran, 1.4.2 and 2.0.0].
+    RETRACTIONS_IN_SEQUENCE_GROUP = Rule(
+        "aggregations in a sequence group, for a '-U' and its '+U' in one write",
+        until="1.1",
+        wrong="`sum` in a sequence group returns a wrong value for a `-U` and its `+U` in one write, and with "
+        "`ignore_retract` so do `product`, `collect` and `listagg`",
     )
     # FieldProductAgg, FieldCollectAgg, FieldMergeMapAgg, FieldNestedUpdateAgg and FieldLastNonNullValueAgg ignore
     # a retraction while they have no value [ran, 0.9.0, 1.4.2 and 2.0.0].

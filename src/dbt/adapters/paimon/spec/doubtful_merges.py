@@ -18,6 +18,8 @@ from dbt.adapters.paimon.spec.table import TableSpec
 # Functions that remove a retracted value from the current one. If Paimon merges a '-U' with its '+U' before the older
 # rows (in the write buffer, or when compacting the newest files), there is no value yet, and the '-U' is lost [ran].
 _LOSING_RETRACTIONS: Final = frozenset({"product", "collect", "merge_map", "nested_update", "last_non_null_value"})
+# Functions for which a value that is merged twice counts twice.
+_NOT_IDEMPOTENT: Final = frozenset({"sum", "product", "collect", "listagg"})
 _FIRST: Final = frozenset({"first_value", "first_non_null_value", "first_not_null_value"})
 
 
@@ -44,17 +46,32 @@ def _lost_retractions(
     spec: TableSpec, option: str, column: str, function: str, versions: Versions
 ) -> Iterator[tuple[str, str]]:
     rowkind = spec.options["rowkind.field"]
-    if rowkind == column or spec.is_true(f"fields.{column}.ignore-retract"):
+    if rowkind == column:
         return
-    grouped = spec.merge_engine == "partial-update"
-    sums = function == "sum" and grouped and not versions.supports(Capability.SUM_RETRACTS_IN_SEQUENCE_GROUP)
-    forgets = function in _LOSING_RETRACTIONS and not versions.supports(Capability.RETRACTIONS_BEFORE_OLDER_ROWS)
-    if forgets or sums:
-        instead = "merge_engine='aggregation' with 'sum'" if sums else "'sum' or 'last_value'"
+    ignored = spec.is_true(f"fields.{column}.ignore-retract")
+    counted = (
+        spec.merge_engine == "partial-update"
+        and function in _NOT_IDEMPOTENT
+        and not spec.is_true(f"fields.{column}.distinct")
+        and not versions.supports(Capability.RETRACTIONS_IN_SEQUENCE_GROUP)
+    )
+    if counted:
+        yield (
+            option,
+            f"'{function}' in a sequence group counts the value of a '-U' or '-D' (rowkind_field='{rowkind}') that "
+            "Paimon merges with the key's next row before the older ones, within one run or in a compaction"
+            f"{', despite ignore_retract' if ignored else ''}. Use merge_engine='aggregation', or keep the rows in a "
+            "'deduplicate' table and aggregate them in a query",
+        )
+    elif (
+        not ignored
+        and function in _LOSING_RETRACTIONS
+        and not versions.supports(Capability.RETRACTIONS_BEFORE_OLDER_ROWS)
+    ):
         yield (
             option,
             f"'{function}' forgets a '-U' or '-D' (rowkind_field='{rowkind}') that Paimon merges with the key's next "
-            f"row before the older ones, within one run or in a compaction. Use {instead}, set "
+            "row before the older ones, within one run or in a compaction. Use 'sum' or 'last_value', set "
             "ignore_retract for the column, or keep the rows in a 'deduplicate' table and aggregate them in a query",
         )
 
