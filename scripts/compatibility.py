@@ -43,8 +43,9 @@ Versions that are not listed there were not run: what dbt-paimon knows about the
 
 ## Without `paimon_version`
 
-Without `paimon_version`, dbt-paimon takes the newest Paimon that has passed all functional tests and whose connector it
-finds, or else the oldest with a connector for this Spark:
+Without `paimon_version`, dbt-paimon tries the versions that have passed all functional tests, from the newest to the
+oldest, and takes the first one whose connector it finds. If it finds no connector of these versions, it takes the oldest
+version for this Spark:
 {default}.
 It looks for the connector:
 
@@ -58,8 +59,8 @@ user's cache folder, `~/.cache/dbt-paimon`. If a repository does not answer, the
 machine, else {oldest}, and the next run asks again.
 
 Each run logs its version, and the line that pins it: `paimon_version: "2.0.0"`. Pin it if several machines run one
-project, because their repositories may differ. `paimon_version: "0.9.0"` keeps what earlier versions of dbt-paimon
-took.
+project, because their repositories may differ. dbt-paimon 0.1.0 always took Paimon 0.9.0. To
+stay on it, set `paimon_version: "0.9.0"`.
 
 Without `paimon_version`, dbt-paimon does not write a warehouse with an older Paimon than the newest that has opened
 it. The file `.dbt_paimon/paimon-version` in the warehouse names this newest version; with Paimon 0.9.0, dbt-paimon
@@ -72,7 +73,7 @@ assumes 0.9.0, with a warning.
 
 ## What was tested
 
-CI runs all tests on Paimon 0.9.0 with Spark 3.5.7. `make compat JARS=/path/to/connector.jar PYSPARK=4.1.1` runs the
+CI runs the tests that are not marked `full`, on Paimon 0.9.0 with Spark 3.5.7. `make compat JARS=/path/to/connector.jar PYSPARK=4.1.1` runs the
 functional tests on another connector:
 
 {tested}

@@ -243,7 +243,7 @@ def plan(full_refresh: bool, output: str, fail_on_loss: bool, **selection: Any) 
     """Show what `dbt run` would do with each node, without writing anything.
 
     With --state, and neither a selection nor --defer, shows the nodes that changes since that state affect, and why.
-    Exit code 1 if a node would fail.
+    Exit code 1 if a node would fail. All other options are dbt's.
     """
     if selection["state"] and not (selection["select"] or selection["exclude"] or _passed("--defer", "--selector")):
         _affected(selection, full_refresh=full_refresh, as_json=output == "json")
@@ -294,6 +294,7 @@ def lineage(column: str, up: bool, down: bool, as_json: bool, mermaid: bool, **t
     """Show which columns a column is computed from, and which are computed from it.
 
     Value edges: a column's value is used. Row edges: it decides which rows there are (WHERE, JOIN, GROUP BY, windows).
+    All other options are dbt's.
     """
     if as_json and mermaid:
         raise click.ClickException("--json and --mermaid print different formats. Leave one out.")
@@ -359,7 +360,7 @@ def build(affected: bool, state: str, full_refresh: bool, arguments: tuple[str, 
 def report(path: str, as_json: bool, results: tuple[str, ...], fail_on: str | None, **selection: Any) -> None:
     """Write one HTML page: tables, runs, advice and lineage.
 
-    Reads metadata only. The page needs no server and no network.
+    Reads metadata only. The page needs no server and no network. All other options are dbt's.
     """
     if not as_json:
         charts.pygal()  # Before any table is read, fail if pygal is not installed.
@@ -377,10 +378,10 @@ def report(path: str, as_json: bool, results: tuple[str, ...], fail_on: str | No
 @click.option(
     "--from",
     "from_",
-    help="What to compare with: previous (the default: before the newest commit), tag:…, snapshot:…, timestamp:…, "
-    "branch:…, target:…, table:[catalog.]schema.name, or state (the default with --state).",
+    help="What to compare with: previous (before the newest commit), now, tag:…, snapshot:…, timestamp:…, branch:…, "
+    "target:…, table:[catalog.]schema.name, or state. The default is state with --state, now with --to, else previous.",
 )
-@click.option("--to", default=sides.Kind.NOW.value, show_default=True, help="The other side, in the same form.")
+@click.option("--to", help="The other side, in the same form; now by default.")
 @click.option("--state", help="Folder of an earlier manifest, for state and state:modified.")
 @click.option("--affected", is_flag=True, help="The models, seeds and snapshots that the changes since --state affect.")
 @click.option("--key", help="Columns by which rows are matched, separated by commas; the primary key by default.")
@@ -393,7 +394,7 @@ def diff(
     select: tuple[str, ...],
     exclude: tuple[str, ...],
     from_: str | None,
-    to: str,
+    to: str | None,
     state: str | None,
     affected: bool,
     key: str | None,
@@ -405,7 +406,7 @@ def diff(
 ) -> None:
     """Show how the rows of MODELS differ between two states of a table, two targets, or a pull request and its base.
 
-    Exit code 1 if a table could not be compared.
+    Exit code 1 if a table could not be compared. All other options are dbt's.
     """
     selected = [*models, *select]
     if affected:
@@ -414,11 +415,12 @@ def diff(
             click.echo("The changes affect no model, seed or snapshot. Nothing was compared.")
             return
     arguments = _dbt_arguments(selected, exclude, threads=threads)
+    usual = sides.Kind.STATE if state else sides.Kind.NOW if to else sides.Kind.PREVIOUS
     found = diffs.run(
         arguments,
         target,
-        sides.read("--from", from_ or (sides.Kind.STATE if state else sides.Kind.PREVIOUS).value),
-        sides.read("--to", to),
+        sides.read("--from", from_ or usual.value),
+        sides.read("--to", to or sides.Kind.NOW.value),
         state=state,
         key=list(filter(None, map(str.strip, (key or "").split(",")))),
         samples=samples,

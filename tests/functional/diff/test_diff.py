@@ -112,6 +112,10 @@ class TestDiff(Diffs):
         found, _ = diff("keyed")
         assert (found["added"], found["gone"], found["changed"]) == (0, 1, 0)
 
+    def test_another_state_is_compared_with_the_current_one(self, diff: Any) -> None:
+        found, _ = diff("keyed", "--to", "tag:first")
+        assert (found["added"], found["gone"], found["changed"]) == (1, 1, 2)
+
     def test_whole_rows_without_a_key(self, diff: Any) -> None:
         """A duplicate of an existing row counts as an added row."""
         found, _ = diff("log")
