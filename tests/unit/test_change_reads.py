@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -71,9 +72,10 @@ def test_options_of_a_keyed_table(options, expected):
     assert read(replace(KEYED, options=options), "APPEND") is expected
 
 
-def test_a_table_with_the_rows_of_a_branch_is_refused():
-    existing = ExistingTable((), (), {"scan.fallback-branch": "late"}, ())
-    with pytest.raises(DbtRuntimeError, match=r"db\.t also has the rows of a branch \(scan\.fallback-branch=late\)"):
+@pytest.mark.parametrize("option", ["scan.fallback-branch", "scan.primary-branch"])
+def test_a_table_with_the_rows_of_a_branch_is_refused(option):
+    existing = ExistingTable((), (), {option: "late"}, ())
+    with pytest.raises(DbtRuntimeError, match=rf"db\.t also has the rows of a branch \({re.escape(option)}=late\)"):
         SourceTable.of("paimon", "db", "t", existing)
 
 

@@ -293,6 +293,7 @@ NOT_IN_THE_SQL = {
     Reason.REFRESH_MODE,
     Reason.REBUILT,
     Reason.NOT_FROM_HERE,
+    Reason.CHAR,
     Reason.WRITTEN_BY_OTHERS,
     Reason.POSITION_LOST,
     Reason.TOO_MANY,

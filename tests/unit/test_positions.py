@@ -13,8 +13,10 @@ from dbt.adapters.paimon.changes.positions import (
     SavedPosition,
     find,
     fingerprint,
+    lost,
     mark,
     marked,
+    renewed,
 )
 from dbt.adapters.paimon.changes.reading import Source
 from dbt.adapters.paimon.changes.reads import SourceTable
@@ -28,6 +30,23 @@ UUID = "_9c2c2bf1-70ae-4fe5-926b-000000000000"
 
 def commit(number: int, at: Position | None = None, kind: str = "APPEND", rows: int = 1) -> Commit:
     return Commit(number, kind, (mark({KEY: at}) if at else f"someone{number}") + UUID, rows)
+
+
+def test_commits_of_one_user_differ_by_their_time():
+    first, again = (Commit(5, "APPEND", "flink", at=at) for at in (1_700_000_000.5, 1_700_000_060.5))
+    assert Position.at(first).is_at(first)
+    assert not Position.at(first).is_at(again)
+    assert lost(Position.at(first), [again], "the model").startswith("the table was rolled back")
+    # A clock that was set back while the table was read by SQL.
+    assert Position.at(first).is_at(replace(first, at=first.at - 3600))
+
+
+def test_a_position_of_an_older_dbt_paimon_is_known_by_the_user():
+    one = commit(5)
+    older = Position(5, fingerprint(one.user))
+    assert older.is_at(one) and not lost(older, [one], "the model")
+    assert renewed(older, [commit(4), one]) == Position.at(one)
+    assert not older.is_at(replace(one, user="another"))
 
 
 def test_a_mark_is_read_back():

@@ -250,6 +250,11 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
     "merged": (STAR, {"merge_engine": "aggregation"}, "but merge-engine would"),
     "merged_by_a_property": (STAR, {"tblproperties": {"merge-engine": "partial-update"}}, "but merge-engine would"),
     "ordered": (STAR, {"sequence_field": "amount"}, "but sequence.field would"),
+    "hidden": (
+        STAR,
+        {"tblproperties": {"deletion-vectors.enabled": "true", "write-only": "true"}},
+        "cannot read rows that are not compacted yet",
+    ),
     # Keys that may not be unique in the query's result.
     "another_key": (STAR, {"primary_key": "amount"}, "primary_key"),
     "key_of_some": (STAR + " limit 9", {"primary_key": "id"}, "primary_key"),
@@ -275,6 +280,20 @@ class TestConfigs(Life):
     def test_refresh_mode(self, project: Any, rows: Any, table: str) -> None:
         write_file(view(refresh_mode="full"), project.project_root, "models", "star.sql")
         assert refresh_of(run_dbt(["run"])) == "full: refresh_mode is full"
+        assert self.found(rows, table) == self.expected(rows, table)
+
+    def test_an_interrupted_change_of_buckets_is_completed(self, project: Any, rows: Any, table: str) -> None:
+        write_file(view(bucket=2), project.project_root, "models", "star.sql")
+        run_dbt(["run"])
+        write_file(view(bucket=4), project.project_root, "models", "star.sql")
+        # What a run does before it writes the rows.
+        rows(f"alter table {table}.star set tblproperties ('dbt.buckets' = 'rescaling')")
+        rows(f"alter table {table}.star set tblproperties ('bucket' = '4')")
+        assert refresh_of(run_dbt(["run"])) == "full: its table is rebuilt (an interrupted rescale)"
+        assert self.found(rows, table) == self.expected(rows, table)
+        assert len(rows(f"select distinct bucket from {table}.`star$files`")) == 4
+        rows(f"insert into {table}.facts select id, id % 3, id from range(20)")
+        assert refresh_of(run_dbt(["run"])).startswith("incremental")
         assert self.found(rows, table) == self.expected(rows, table)
 
     def test_a_key_longer_than_the_querys_causes_full_refreshes(self, project: Any, rows: Any, table: str) -> None:

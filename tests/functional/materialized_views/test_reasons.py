@@ -20,6 +20,7 @@ TABLES = {
     "clicks": "(customer_id int, page string)",
     "pages": "(page string) " + KEYED.format("page"),
     "visits": "(page string, attributes map<string, string>)",
+    "padded": "(id int, status char(5)) " + KEYED.format("id"),
     "sales": "(sale_id int, shop int, price int) " + KEYED.format("sale_id"),
 }
 FILL = (
@@ -33,6 +34,7 @@ FILL = (
     "insert into {pages} values ('home'), ('about')",
     "insert into {visits} values ('home', map('a', 'b')), ('cart', map())",
     "insert into {sales} select cast(id as int), cast(id % 9 as int), 2 from range(100000)",
+    "insert into {padded} values (1, 'ok'), (2, 'bad')",
 )
 # Changes of all sources but rates and pages.
 CHANGE = (
@@ -41,6 +43,7 @@ CHANGE = (
     "insert into {customers} values (7, 'new name', 'c2')",
     "insert into {vip} values (3)",
     "insert into {items} values (3, 3.5)",
+    "insert into {padded} values (1, 'ok'), (3, 'ok')",
     "insert into {clicks} values (3, 'about')",
     "insert overwrite {visits} values ('home', map('a', 'c')), ('home', map())",
     "insert into {sales} select cast(id * 9 as int), if(id = 0, 5, 0), if(id = 0, 3, 2) from range(4000)",
@@ -226,6 +229,11 @@ MODELS: dict[str, tuple[str, str, str]] = {
         "select price, count(*) as n from {items} group by price",
         "primary_key='price'",
         "full: its key has price, of type double",
+    ),
+    "padded_ok": (
+        "select id from {padded} as p where status = 'ok'",
+        "",
+        "full: {schema}.padded has a char column (status)",
     ),
     "by_price_remedy": (
         "select cast(price as decimal(10, 2)) as price, count(*) as n from {items} group by cast(price as decimal(10, 2))",

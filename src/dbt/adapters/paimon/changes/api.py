@@ -400,7 +400,9 @@ class Changes:
             source = replace(self._opened(relation, existing), salt=salt)
             saved = reading.saved.get(source.key)
             start = marked.get(source.key) or (saved.position if saved is not None else None)
-            reading.sources[relation.render()] = replace(source, start=start)
+            reading.sources[relation.render()] = replace(
+                source, start=start and positions.renewed(start, source.commits)
+            )
         return reading
 
     def changed_rows(self, what: str, source: Source, output: Output) -> tuple[str, bool]:

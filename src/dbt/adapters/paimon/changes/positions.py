@@ -23,12 +23,13 @@ from dbt.adapters.paimon.state.tables import option_sql
 
 _PREFIX: Final = Kind.READ_MARK.value
 # Paimon appends `_` and a UUID to the prefix.
+_HALF_HOUR: Final = 1_800_000
 _MARK: Final = re.compile(rf"{_PREFIX}((?:-[0-9a-f]{{8}}\.\d+\.[0-9a-f]{{8}})+)_")
 
 
 @dataclass(frozen=True)
 class Position:
-    """The table snapshot up to which a source was read, with a fingerprint of its commit user."""
+    """The table snapshot up to which a source was read, with a fingerprint of its commit."""
 
     snapshot: int
     commit: str
@@ -36,7 +37,14 @@ class Position:
     @classmethod
     def at(cls, commit: Commit) -> Position:
         """The position after a commit."""
-        return cls(commit.snapshot, fingerprint(commit.user))
+        # All commits of a Flink job have one user, so that the time tells them apart if the table was rolled back.
+        # Clocks that change move a commit time that was read by SQL, but by whole half hours.
+        return cls(commit.snapshot, fingerprint(f"{commit.user} {round(commit.at * 1000) % _HALF_HOUR}"))
+
+    def is_at(self, commit: Commit) -> bool:
+        """Whether this is the position after a commit; dbt-paimon before 0.3.0 stored only the commit's user."""
+        by_user = Position(commit.snapshot, fingerprint(commit.user))
+        return self in (Position.at(commit), by_user)
 
 
 # The position before the first table snapshot.
@@ -161,13 +169,18 @@ def is_in_history(at: Position, own: Sequence[Commit]) -> bool:
         return True
     by_number = {commit.snapshot: commit for commit in own}
     if at.snapshot in by_number:
-        return Position.at(by_number[at.snapshot]) == at
+        return at.is_at(by_number[at.snapshot])
     return bool(own) and at.snapshot < min(by_number)
+
+
+def renewed(position: Position, commits: Iterable[Commit]) -> Position:
+    """A position that an older dbt-paimon stored, as this one writes it, if its commit still exists."""
+    return next((Position.at(commit) for commit in commits if position.is_at(commit)), position)
 
 
 def lost(position: Position, commits: Sequence[Commit], reader: str) -> str:
     """Why a position in a table with these commits is no longer valid, or ''; `reader`: who has read up to it."""
-    if position == NOTHING_READ or any(Position.at(commit) == position for commit in commits):
+    if position == NOTHING_READ or any(map(position.is_at, commits)):
         return ""
     if not commits or position.snapshot >= min(commit.snapshot for commit in commits):
         return f"the table was rolled back or recreated since {reader} read its table snapshot {position.snapshot}."

@@ -8,7 +8,15 @@ from typing import Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.changes.positions import NOTHING_READ, Position, SavedPosition, find, fingerprint, lost
+from dbt.adapters.paimon.changes.positions import (
+    NOTHING_READ,
+    Position,
+    SavedPosition,
+    find,
+    fingerprint,
+    lost,
+    renewed,
+)
 from dbt.adapters.paimon.changes.reads import Output, SourceTable
 from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.relation import PaimonRelation
@@ -43,8 +51,8 @@ class Source:
     @property
     def was_altered(self) -> bool:
         """Whether the table was altered between the start and the end of the range."""
-        ends = (self.start, self.end)
-        return len({commit.schema for commit in self.commits if Position.at(commit) in ends}) > 1
+        ends = [end for end in (self.start, self.end) if end is not None]
+        return len({commit.schema for commit in self.commits if any(end.is_at(commit) for end in ends)}) > 1
 
     @property
     def position_name(self) -> str:
@@ -65,7 +73,7 @@ class Source:
     def position_in(self, own: Sequence[Commit], saved: Mapping[str, SavedPosition], table: object) -> Position | None:
         """How far the source was read, by the commits and the saved positions of the model's `table` (see `find`)."""
         found = (find(key, own, saved.get(key), table) for key in self.keys)
-        return next((position for position in found if position is not None), None)
+        return next((renewed(position, self.commits) for position in found if position is not None), None)
 
     @property
     def start_tag(self) -> str:
@@ -78,7 +86,7 @@ class Source:
     @property
     def start_is_there(self) -> bool:
         """Whether the table snapshot where the range starts still exists."""
-        return any(Position.at(commit) == self.start for commit in self.commits)
+        return self.start is not None and any(map(self.start.is_at, self.commits))
 
     @property
     def written(self) -> int:

@@ -21,6 +21,7 @@ from dbt.adapters.paimon.metadata.schemas import Schema
 from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.metadata.table_name import Query
 from dbt.adapters.paimon.spec.config_values import column_list
+from dbt.adapters.paimon.spec.table import BRANCH_OPTIONS
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.tables.changeset import ExistingTable
 
@@ -62,7 +63,7 @@ class SourceTable:
     def of(cls, catalog: str, schema: str, identifier: str, existing: ExistingTable) -> SourceTable:
         """The table; raises DbtRuntimeError if it also has rows of a branch, because its commits do not show those."""
         for name, value in existing.options.items():
-            if name.startswith("scan.fallback-"):
+            if name.startswith("scan.fallback-") or name in BRANCH_OPTIONS:
                 raise DbtRuntimeError(
                     f"{schema}.{identifier} also has the rows of a branch ({name}={value}), and its own commits do not "
                     "show how they change. Read the table in a model that is a table or a view, or remove the option."

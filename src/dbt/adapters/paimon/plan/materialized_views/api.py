@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -28,6 +29,7 @@ from dbt.adapters.paimon.plan.steps import NodeRun, Plan
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark import responses
 from dbt.adapters.paimon.spec.api import Specs
+from dbt.adapters.paimon.spec.bucket_numbers import is_rescaling
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql.literals import some_value
 from dbt.adapters.paimon.sql.text import quoted
@@ -41,6 +43,8 @@ logger = AdapterLogger("Paimon")
 # than _FEW.
 _MAX_SHARE: Final = 0.5
 _FEW: Final = 1000
+# Spark pads what it compares with a char column, but only if it reads the column from a table (ApplyCharTypePadding).
+_CHAR: Final = re.compile(r"\bchar\(", re.IGNORECASE)
 # Increase this if a refresh must not continue from the positions of an older adapter.
 _POSITIONS_VERSION: Final = 1
 
@@ -61,7 +65,7 @@ class MaterializedViews:
         """The table spec of a view, with the key of its query; raises as `Definitions.view`, or ConfigErrors."""
         view = self._views[node["unique_id"]] = self._definitions.view(node)
         spec = specs.of(node, view.key)
-        refuse_options(node, spec.options)
+        refuse_options(node, spec)
         return replace(spec, options={**spec.options, MATERIALIZED_VIEW: "true"})
 
     def existing(self, relation: PaimonRelation) -> ExistingTable:
@@ -83,9 +87,11 @@ class MaterializedViews:
             # dbt's own tests look for these words.
             logger.info(f"Applying REPLACE to: {target}")
             return spec
+        view = self._views[node["unique_id"]]
+        if is_rescaling(current.options):
+            view = self._views[node["unique_id"]] = replace(view, rebuilt="an interrupted rescale")
         if not plan.differs or MATERIALIZED_VIEW not in current.options:
             return spec
-        view = self._views[node["unique_id"]]
         allowed = str(node["config"].get("on_configuration_change") or "apply")
         if allowed != "apply":
             _refuse_or_warn(target, plan, allowed)
@@ -94,7 +100,9 @@ class MaterializedViews:
             return kept
         logger.info(f"Applying {'REPLACE' if plan.rebuild.swaps else 'ALTER'} to: {target}")
         buckets = tuple(words for words in plan.differs if words.startswith("bucket:"))
-        self._views[node["unique_id"]] = replace(view, rebuilt="; ".join(plan.rebuild.reasons or buckets))
+        self._views[node["unique_id"]] = replace(
+            view, rebuilt="; ".join(plan.rebuild.reasons or buckets) or view.rebuilt
+        )
         return spec
 
     # -- after the hooks --------------------------------------------------------------------------------------------
@@ -265,6 +273,8 @@ def _require_changes(moved: Iterable[Source]) -> None:
             raise NotIncremental(Reason.NOT_FROM_HERE)
         if source.lost:
             raise NotIncremental(Reason.POSITION_LOST, _name(source).shown, source.lost)
+        if padded := next((name for name, kind in source.table.columns if _CHAR.search(kind)), None):
+            raise NotIncremental(Reason.CHAR, _name(source).shown, padded)
 
 
 def _require_positions(read: Reading) -> None:

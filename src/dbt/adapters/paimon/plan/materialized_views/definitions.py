@@ -231,12 +231,17 @@ def _never_null(query: Query) -> bool:
     return bool(groups) and all(groups <= {*branch.keys, *branch.constants} for branch in query.branches)
 
 
-def refuse_options(node: Node, options: Mapping[str, str]) -> None:
+def refuse_options(node: Node, spec: TableSpec) -> None:
     """Raise CompilationError for table options with which the table would not hold the rows of the query."""
-    given = ((name, value.lower()) for name, value in options.items() if _NOT_ALLOWED.fullmatch(name))
+    given = ((name, value.lower()) for name, value in spec.options.items() if _NOT_ALLOWED.fullmatch(name))
     found = [name for name, value in given if value not in _HARMLESS]
     if found:
         raise CompilationError(
             f"model '{node['name']}': a materialized_view has exactly the rows of its query, but {', '.join(found)} "
             "would merge or drop some. Remove the option, or use materialized='incremental'."
+        )
+    if hiding := spec.hides_new_rows:
+        raise CompilationError(
+            f"model '{node['name']}': a refresh of a materialized_view reads its own table, but with {hiding} "
+            "it cannot read rows that are not compacted yet. Remove the option."
         )
