@@ -65,6 +65,22 @@ ANSWERS: Final[Mapping[Capability, tuple[str, str]]] = {
     ),
     Capability.STRUCT_IN_NULL_STRUCT: ("the row is refused", "functional/merge_engines/test_right_values.py"),
     Capability.RECORD_EXPIRY_OF_NULL: ("the column is made NOT NULL", "functional/merge_engines/test_right_values.py"),
+    Capability.RECORD_EXPIRY_AFTER_MERGING: (
+        "new tables that aggregate are refused; nothing for others: let the time field grow with each change of a key",
+        "unit/test_corpus.py",
+    ),
+    Capability.LONG_RECORD_EXPIRY: ("the option is refused", "unit/test_corpus.py"),
+    Capability.DESCENDING_SEQUENCE: ("the option is refused", "unit/test_corpus.py"),
+    Capability.NULLS_IN_RANGE_BITMAP: ("the option is refused", "unit/test_corpus.py"),
+    Capability.BITMAP_OR: ("the option is refused", "unit/test_corpus.py"),
+    Capability.TEXT_OF_TIMESTAMP_PARTITIONS: (
+        "nothing: compare with a timestamp, or use `date_format`",
+        "functional/types/test_top_n.py",
+    ),
+    Capability.EXPIRE_PARTITIONS_WITH_COMMAS: (
+        "refused for a table with such partitions; not if the table option `partition.expiration-strategy` does it",
+        "functional/maintenance/test_maintenance.py",
+    ),
     Capability.KEY_WITH_ONE_OF_TWO_PARTITIONS: ("the table is refused", "unit/test_corpus.py"),
     Capability.NEGATIVE_ZERO: ("models write 0.0", "functional/merge_engines/test_right_values.py"),
     Capability.COLLECT_DISTINCT_OF_FIRST_ROW: (

@@ -63,6 +63,7 @@ def test_integers_that_do_not_fit(value: Any, nested: bool) -> None:
     [
         (100, "decimal(4,2)"),
         ("1.005", "decimal(4,2)"),
+        ("1.005", "decimal(38,2)"),
         ("2024-02-30", "date"),
         (20240101, "date"),
         ("2024-02-29 24:00:00", "timestamp"),

@@ -249,3 +249,22 @@ class TestAnyOrder:
         for run in (0, 1):
             run_dbt(["run", "--full-refresh", "--select", "widened", "--vars", f"run: {run}"])
             assert rows(deletes) == [(1, 5000000000)][:run]
+
+
+EXPIRING = (
+    "{{ config(" + CONFIG + ", tblproperties={'record-level.expire-time': '30 d', 'record-level.time-field': 'seen'}, "
+    "bucket=1, post_hook='{{ compact(this) }}') }}\n"
+    "{% if is_incremental() %}select 1 as id, '-D' as op, 2 as seq, cast(null as int) as seen"
+    "{% else %}select id, '+I' as op, 1 as seq, cast(unix_timestamp() as int) as seen from range(1, 3){% endif %}"
+)
+
+
+class TestExpiring:
+    @pytest.fixture(scope="class")
+    def models(self):
+        return {"expiring.sql": EXPIRING}
+
+    def test_a_delete_does_not_expire_before_its_row(self, project, rows):
+        for _ in range(2):
+            run_dbt(["run"])
+        assert rows("select id from {schema}.expiring") == [(2,)]

@@ -6,6 +6,9 @@ import time
 
 import pytest
 from dbt.tests.util import run_dbt
+from tests.functional.conftest import VERSIONS
+
+from dbt.adapters.paimon.capabilities import Capability
 
 MODEL = """
 {{ config(
@@ -20,6 +23,11 @@ DATED = """
 """
 
 
+PLACES = """
+{{ config(materialized='table', partition_by='place') }} select 1 as id, 'us,ca' as place union all select 2, 'us'
+"""
+
+
 def operate(macro, *, expect_pass=True, **arguments):
     run_dbt(["run-operation", macro, "--args", str({"relation": "kept"} | arguments)], expect_pass=expect_pass)
 
@@ -27,7 +35,7 @@ def operate(macro, *, expect_pass=True, **arguments):
 class TestMaintenance:
     @pytest.fixture(scope="class")
     def models(self):
-        return {"kept.sql": MODEL, "dated.sql": DATED}
+        return {"kept.sql": MODEL, "dated.sql": DATED, "places.sql": PLACES}
 
     def test_hooks_and_operations(self, project, rows):
         def files(day):
@@ -75,3 +83,10 @@ class TestMaintenance:
         time.sleep(2)
         operate("expire_partitions", **expire, expiration_time="1 s", expire_strategy="update-time")
         assert rows("select id from {schema}.dated") == []
+
+    def test_partitions_with_a_comma_are_not_expired_in_place_of_others(self, project, rows):
+        run_dbt(["run", "--select", "places"])
+        right = VERSIONS.supports(Capability.EXPIRE_PARTITIONS_WITH_COMMAS)
+        expire = {"relation": "places", "expiration_time": "30 d", "expire_strategy": "update-time"}
+        operate("expire_partitions", **expire, expect_pass=right)
+        assert rows("select place from {schema}.places order by 1") == [("us",), ("us,ca",)]

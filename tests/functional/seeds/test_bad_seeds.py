@@ -20,6 +20,8 @@ CUT = [
     ("double", "1e-999"),
     ("double", "9007199254740993"),
     ("decimal(3,1)", "1.25"),
+    ("decimal(38,6)", "0.12345678"),
+    ("decimal(38,0)", "1.5"),
 ]
 # name -> (file, config, expected parts of the message)
 BAD = {

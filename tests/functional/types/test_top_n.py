@@ -1,4 +1,4 @@
-"""Queries that Paimon answers from statistics alone: what goes wrong, and the ways round that the docs name."""
+"""Queries that Paimon answers from statistics or partitions alone: what goes wrong, and the ways round in the docs."""
 
 from __future__ import annotations
 
@@ -48,3 +48,19 @@ class TestTopN:
     @pytest.mark.lacks(Capability.MAX_WITHOUT_STATISTICS)
     def test_max_without_statistics_is_wrong(self, rows):
         assert rows("select max(id) from {schema}.counted") == [(None,)]
+
+
+class TestTextOfPartitions:
+    @pytest.fixture(scope="class", autouse=True)
+    def _table(self, project, rows):
+        rows("create schema if not exists {schema}")
+        rows("create table {schema}.hours (id int, hour timestamp) using paimon partitioned by (hour)")
+        rows("insert into {schema}.hours values (1, timestamp'2024-01-31 05:00:00')")
+
+    @pytest.mark.parametrize("text", ["date_format(hour, 'yyyy-MM-dd HH:mm:ss')", "hour"])
+    def test_ways_round(self, rows, text):
+        assert rows("select id from {schema}.hours where " + f"{text} = '2024-01-31 05:00:00'") == [(1,)]
+
+    @pytest.mark.lacks(Capability.TEXT_OF_TIMESTAMP_PARTITIONS)
+    def test_the_text_itself_is_wrong(self, rows):
+        assert rows("select id from {schema}.hours where cast(hour as string) = '2024-01-31 05:00:00'") == []

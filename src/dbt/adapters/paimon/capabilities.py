@@ -290,6 +290,56 @@ class Capability(Enum):
         paimon="1.0",
         wrong="a NULL in `record-level.time-field` makes each compaction fail",
     )
+    # RecordLevelExpire.wrap filters each file before the rows of a key are merged [ran, 0.9.0, 1.4.2 and 2.0.0].
+    RECORD_EXPIRY_AFTER_MERGING = Rule(
+        "record-level.expire-time by the time of the merged row",
+        paimon=None,
+        wrong="`record-level.expire-time` drops the old values of a key before they are merged, so that a compaction "
+        "changes an aggregate, or shows an older row again",
+    )
+    # RecordLevelExpire before 1.2 adds it to the row's time as an int [ran, 0.9.0; 1.4.2 and 2.0.0 are right].
+    LONG_RECORD_EXPIRY = Rule(
+        "record-level.expire-time that ends after 2038",
+        paimon="1.2",
+        remedy="Use a shorter time, such as '3650 d'.",
+        wrong="a `record-level.expire-time` of about 4,000 days or more makes a compaction drop all rows",
+    )
+    # SortBufferWriteBuffer before 2.0 sorts ascending [ran, 0.9.0, 1.4.2 and 2.0.0].
+    DESCENDING_SEQUENCE = Rule(
+        "sequence.field.sort-order = descending within one run",
+        paimon="2.0",
+        remedy="Remove it, and order by a column that grows, such as -ts.",
+        wrong="with `sequence.field.sort-order` = `descending`, the row of a run with the greatest sequence wins",
+    )
+    # RangeBitmap.isNull returns the first and the last position of a file that has only NULLs [ran, 1.4.2 and 2.0.0].
+    NULLS_IN_RANGE_BITMAP = Rule(
+        "range-bitmap indexes of columns with NULLs",
+        paimon=None,
+        remedy="Use a bloom filter ('file-index.bloom-filter.columns').",
+        wrong="`is null` on a column with a `range-bitmap` index finds two rows of a file that has only NULLs",
+    )
+    # BitmapIndexResultLazy.or calls `and` before 1.1 [ran, 0.9.0; 1.4.2 and 2.0.0 are right].
+    BITMAP_OR = Rule(
+        "bitmap indexes and conditions with OR",
+        paimon="1.1",
+        remedy="Use a bloom filter ('file-index.bloom-filter.columns').",
+        wrong="`a = 1 or b = 2` on a column `a` with a `bitmap` index finds no row of a file without the value 1",
+    )
+    # SparkExpressionConverter and CastTransform, from 1.4: the text has six digits after the seconds
+    # [ran, 1.4.2 and 2.0.0; 0.9.0 is right].
+    TEXT_OF_TIMESTAMP_PARTITIONS = Rule(
+        "conditions on the text of a partition column of type timestamp",
+        until="1.4",
+        wrong="`cast(hour as string) = '2024-01-31 05:00:00'` finds no row, if `hour` is a partition column of type "
+        "timestamp",
+    )
+    # PartitionExpire.convertToPartitionString joins the values by commas, and the expired ones are split again
+    # [ran, 1.4.2 and 2.0.0; 0.9.0 is right].
+    EXPIRE_PARTITIONS_WITH_COMMAS = Rule(
+        "expire_partitions of values with a comma",
+        until="1.0",
+        wrong="`expire_partitions` drops the partition `us` in place of the expired partition `us,ca`",
+    )
     # GlobalIndexAssigner of 0.9 lists the fields of key and partition together, so the first write fails: "Field names
     # must be unique" [ran, 0.9.0]. With 1.4.2 and 2.0.0 it succeeds.
     KEY_WITH_ONE_OF_TWO_PARTITIONS = Rule(

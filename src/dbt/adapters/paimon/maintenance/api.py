@@ -30,6 +30,7 @@ from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import TableSpec, option_of_branch
 from dbt.adapters.paimon.sql import booleans, procedures
 from dbt.adapters.paimon.sql.statements import Statement
+from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.tables.api import Tables
 from dbt.adapters.paimon.writing.bucket_tasks import PARTITIONS
 from dbt.adapters.paimon.writing.statement_result import StatementResult
@@ -307,6 +308,20 @@ class Maintenance:
             problems = ["the table has no partitions"]
         if problems:
             raise DbtRuntimeError(f"expire_partitions on {relation}: {problems[0]}.")
+        if expire.expire_strategy != "values-time":
+            self._refuse_commas(relation, [name for name, kind in keyed.items() if "string" in kind or "char" in kind])
+
+    def _refuse_commas(self, relation: PaimonRelation, names: Sequence[str]) -> None:
+        """Refuse to expire partitions if a value has a comma: Paimon may drop another partition."""
+        if not names or self._adapter.versions.supports(Capability.EXPIRE_PARTITIONS_WITH_COMMAS):
+            return
+        has_comma = " or ".join(f"instr({quoted(name)}, ',') > 0" for name in names)
+        if self._adapter.query(f"select 1 from {relation.render()} where {has_comma} limit 1"):
+            raise DbtRuntimeError(
+                f"expire_partitions on {relation}: {', '.join(names)} has values with a comma. With expire_strategy "
+                "update-time, this Paimon may drop another partition in place of an expired one. Delete old rows with "
+                "delete_rows, or partition by values without commas."
+            )
 
     def check_compaction(self, relation: PaimonRelation, arguments: Mapping[str, Any]) -> None:
         """Refuse a compaction that the table does not support, before Paimon fails halfway through."""

@@ -76,6 +76,8 @@ FUNCTION_SETTINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "ts-field": ("merge_map_with_keytime",),
 }
 
+# FileIndexOptions: file-index.<type>.<column>.<setting of the type>
+FILE_INDEX_SETTING: Final = re.compile(r"(file-index\.[\w-]+)\.([^.]+)\.([\w.-]+)")
 # Options whose names cannot be listed. Sources: `commit.callback.#.param` in CoreOptions, FileIndexOptions,
 # IcebergOptions, and the writer options that FileFormat passes on.
 _OPEN_FAMILIES: Final = re.compile(

@@ -66,7 +66,8 @@ def change_rows_sql(
     selected = ", ".join(f"{kind} as {quoted(name)}" if name == rowkind else quoted(name) for name in columns)
     is_delete = f"{quoted(rowkind)} = {string_literal(DELETE)}"
     filled = {
-        name: f"if({is_delete}, coalesce({quoted(name)}, {some_value(kind)}), {quoted(name)}) as {quoted(name)}"
+        name: f"if({is_delete}, coalesce({quoted(name)}, {_placeholder(name, kind, spec)}), {quoted(name)}) "
+        f"as {quoted(name)}"
         for name, kind in required.items()
         if name not in (rowkind, *ordering)
     }
@@ -75,6 +76,15 @@ def change_rows_sql(
         f"from (select {selected} from {source})\n"
         f"where {quoted(rowkind)} <> {string_literal(UPDATE_BEFORE)}"
     )
+
+
+def _placeholder(name: str, kind: str, spec: TableSpec) -> str:
+    if spec.options.get("record-level.time-field") != name or "record-level.expire-time" not in spec.options:
+        return some_value(kind)
+    # With an old time, the delete would expire before the row that it deletes.
+    is_long = spec.options.get("record-level.time-field-type", "").lower() == "millis-long"
+    now = "now()" if kind.lower().startswith("timestamp") else "unix_millis(now())" if is_long else "unix_timestamp()"
+    return f"cast({now} as {kind})"
 
 
 def _kind_sql(rowkind: str, ordering: Sequence[str], model: str) -> str:

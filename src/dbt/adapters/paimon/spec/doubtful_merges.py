@@ -34,6 +34,13 @@ def doubtful(spec: TableSpec, config: Mapping[str, Any], model: str, versions: V
 def _doubts(spec: TableSpec, versions: Versions, *, in_one_write: bool) -> Iterator[tuple[str, str]]:
     if spec.merge_engine not in ("aggregation", "partial-update"):
         return
+    expiry = "record-level.expire-time"
+    if not in_one_write and expiry in spec.options and not versions.supports(Capability.RECORD_EXPIRY_AFTER_MERGING):
+        yield (
+            expiry,
+            f"Paimon drops old rows before it merges them with newer rows of their key, so a compaction changes the "
+            f"merged values (merge_engine='{spec.merge_engine}'). Remove it, and delete old keys with delete_rows",
+        )
     has_retractions = "rowkind.field" in spec.options and not spec.is_true("ignore-delete")
     for option, column, function in spec.aggregate_functions():
         if has_retractions:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from dbt.adapters.paimon.options.table_options import split_field_option
+from dbt.adapters.paimon.options.table_options import FILE_INDEX_SETTING, split_field_option
 from dbt.adapters.paimon.options.values import split_columns
 from dbt.adapters.paimon.spec.components import NAMING_OPTIONS
 from dbt.adapters.paimon.spec.table import TableSpec
@@ -20,8 +20,6 @@ from dbt.adapters.paimon.spec.table import TableSpec
 Speller = Callable[[str], str]
 
 _FILE_INDEX_COLUMNS: Final = re.compile(r"file-index\.[\w-]+\.columns")
-# FileIndexOptions: file-index.<type>.<column>.<setting of the type>
-_FILE_INDEX_SETTING: Final = re.compile(r"(file-index\.[\w-]+)\.([^.]+)\.([\w.-]+)")
 
 
 def speller(columns: Iterable[str]) -> Speller:
@@ -77,7 +75,7 @@ def _named_by(option: str, value: str) -> Iterable[str]:
     if _FILE_INDEX_COLUMNS.fullmatch(option):
         # A map's key follows in brackets: 'm[a]'.
         return (name.split("[")[0] for name in split_columns(value))
-    if setting := _FILE_INDEX_SETTING.fullmatch(option):
+    if setting := FILE_INDEX_SETTING.fullmatch(option):
         return (setting[2].split("[")[0],)
     columns, attribute = split_field_option(option) or ((), "")
     return (*columns, *split_columns(value)) if attribute == "sequence-group" else columns
@@ -98,7 +96,7 @@ def doubled_options(options: Mapping[str, str]) -> list[tuple[str, str]]:
 def _option(name: str, spell: Speller) -> str:
     if found := split_field_option(name):
         return f"fields.{','.join(map(spell, found[0]))}.{found[1]}"
-    if setting := _FILE_INDEX_SETTING.fullmatch(name):
+    if setting := FILE_INDEX_SETTING.fullmatch(name):
         return f"{setting[1]}.{_indexed(setting[2], spell)}.{setting[3]}"
     return name
 

@@ -50,7 +50,11 @@ def bad_text(cell: str, data_type: str, lossless: bool = True) -> str:
     loses = ""
     if found := DECIMAL.fullmatch(kind):
         precision, scale = precision_and_scale(found)
-        loses = f" or coalesce(try_cast({cell} as decimal(38,{38 - (precision - scale)})) <> {value}, false)"
+        # The second condition is for decimal(38,…), than which no decimal is wider.
+        loses = (
+            f" or coalesce(try_cast({cell} as decimal(38,{38 - (precision - scale)})) <> {value}, false)"
+            f" or {cell} rlike '[.][0-9]{{{scale}}}[0-9]*[1-9][0-9]* *$'"
+        )
     elif kind in _MOMENTS:
         loses = f" or not {cell} rlike {string_literal(_MOMENTS[kind])}"
     elif kind in _FLOATS:

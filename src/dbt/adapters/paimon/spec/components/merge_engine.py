@@ -117,6 +117,10 @@ def _sequence_rules(spec: TableSpec, versions: Versions) -> Found:
     fields = spec.columns_in("sequence.field")
     if not fields or not spec.primary_key:
         return
+    order = "sequence.field.sort-order"
+    missing = versions.explain(Capability.DESCENDING_SEQUENCE)
+    if missing and spec.options.get(order, "").lower() == "descending":
+        yield order, missing
     if spec.merge_engine == "first-row":
         yield (
             "sequence.field",

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
+from dbt.adapters.paimon.options.table_options import FILE_INDEX_SETTING, is_duration, parse_duration
+from dbt.adapters.paimon.options.values import split_columns
 from dbt.adapters.paimon.spec.component import Component, Found, Types, config_key
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql.data_types import type_name
+
+# Kinds of file indexes that skip rows, and what a Paimon needs so that they do not.
+_WRONG_INDEXES: Final = {
+    "bitmap": Capability.BITMAP_OR,
+    "range-bitmap": Capability.NULLS_IN_RANGE_BITMAP,
+}
 
 
 @dataclass
@@ -49,6 +58,19 @@ def _record_expiry_rules(spec: TableSpec, versions: Versions) -> Found:
         yield name, "needs a primary key; without one rows never expire. Set primary_key, or remove it"
     elif "record-level.time-field" not in spec.options:
         yield name, "needs a column with a row's age. Set 'record-level.time-field', or remove it"
+    elif (missing := versions.explain(Capability.LONG_RECORD_EXPIRY)) and _ends_after_2038(spec.options[name]):
+        yield name, missing
+
+
+def _ends_after_2038(duration: str) -> bool:
+    return is_duration(duration) and time.time() + parse_duration(duration) / 10**9 >= 2**31
+
+
+def _index_rules(spec: TableSpec, versions: Versions) -> Found:
+    for kind, capability in _WRONG_INDEXES.items():
+        name = f"file-index.{kind}.columns"
+        if name in spec.options and (missing := versions.explain(capability)):
+            yield name, missing
 
 
 def _expiry_field_rules(spec: TableSpec, types: Types, versions: Versions) -> Found:
@@ -75,6 +97,17 @@ def _expiry_field_rules(spec: TableSpec, types: Types, versions: Versions) -> Fo
         )
 
 
+def _index_setting_rules(spec: TableSpec, types: Types, versions: Versions) -> Found:
+    # FileIndexOptions: the first write fails, because the column counts as a map.
+    for name in spec.options:
+        if not (found := FILE_INDEX_SETTING.fullmatch(name)):
+            continue
+        kind, column, _ = found.groups()
+        listed = split_columns(spec.options.get(f"{kind}.columns", ""))
+        if column in types and column not in (part.partition("[")[0] for part in listed):
+            yield name, f"'{column}' has no such index. Add it to '{kind}.columns', or remove this"
+
+
 COMPONENT: Final = Component(
     keys=Keys,
     columns=tuple(
@@ -83,8 +116,8 @@ COMPONENT: Final = Component(
         "pk-bitmap.index.columns pk-btree.index.columns pk-full-text.index.columns pk-vector.index.columns".split()
     ),
     # At CREATE TABLE, Paimon itself reports what options such as chain-table.enabled or row-tracking.enabled need.
-    rules=(_record_expiry_rules,),
-    column_rules=(_expiry_field_rules,),
+    rules=(_record_expiry_rules, _index_rules),
+    column_rules=(_expiry_field_rules, _index_setting_rules),
     guards={
         "clustering.columns": lambda change, options, versions: (
             options.get("pk-clustering-override", "").lower() == "true"
