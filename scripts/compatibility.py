@@ -44,8 +44,8 @@ Versions that are not listed there were not run: what dbt-paimon knows about the
 ## Without `paimon_version`
 
 Without `paimon_version`, dbt-paimon tries the versions that have passed all functional tests, from the newest to the
-oldest, and takes the first one whose connector it finds. If it finds no connector of these versions, it takes the oldest
-version for this Spark:
+oldest, and takes the first one whose connector it finds. If it finds no connector of these versions, it takes the
+oldest version for this Spark:
 {default}.
 It looks for the connector:
 
@@ -73,8 +73,8 @@ assumes 0.9.0, with a warning.
 
 ## What was tested
 
-CI runs the tests that are not marked `full`, on Paimon 0.9.0 with Spark 3.5.7. `make compat JARS=/path/to/connector.jar PYSPARK=4.1.1` runs the
-functional tests on another connector:
+CI runs the tests that are not marked `full`, on Paimon 0.9.0 with Spark 3.5.7.
+`make compat JARS=/path/to/connector.jar PYSPARK=4.1.1` runs the functional tests on another connector:
 
 {tested}
 
