@@ -73,6 +73,29 @@ ANSWERS: Final[Mapping[Capability, tuple[str, str]]] = {
     Capability.DESCENDING_SEQUENCE: ("the option is refused", "unit/test_corpus.py"),
     Capability.NULLS_IN_RANGE_BITMAP: ("the option is refused", "unit/test_corpus.py"),
     Capability.BITMAP_OR: ("the option is refused", "unit/test_corpus.py"),
+    **dict.fromkeys(
+        (
+            Capability.PARQUET_FORMAT_V2,
+            Capability.DATA_EVOLUTION,
+            Capability.REMOVE_RECORD_ON_SEQUENCE_GROUP,
+            Capability.CLUSTERED_KEYS,
+            Capability.NESTED_UPDATE_AT_ITS_LIMIT,
+            Capability.LIMIT_WITH_64_BITS,
+        ),
+        ("the option is refused", "unit/test_corpus.py"),
+    ),
+    Capability.ROW_IDS: (
+        "`row_tracking_of` is refused; nothing in SQL of your own",
+        "functional/monitoring/test_monitoring.py",
+    ),
+    Capability.LIMIT_WITH_DELETION_VECTORS: (
+        "nothing: limit a query with `order by`",
+        "functional/types/test_top_n.py",
+    ),
+    Capability.FILTERS_WITH_FALLBACK_BRANCH: (
+        "nothing: filter by partition columns only",
+        "functional/types/test_top_n.py",
+    ),
     Capability.TEXT_OF_TIMESTAMP_PARTITIONS: (
         "nothing: compare with a timestamp, or use `date_format`",
         "functional/types/test_top_n.py",

@@ -64,3 +64,33 @@ class TestTextOfPartitions:
     @pytest.mark.lacks(Capability.TEXT_OF_TIMESTAMP_PARTITIONS)
     def test_the_text_itself_is_wrong(self, rows):
         assert rows("select id from {schema}.hours where cast(hour as string) = '2024-01-31 05:00:00'") == []
+
+
+@pytest.mark.lacks(Capability.LIMIT_WITH_DELETION_VECTORS)
+def test_a_limit_counts_deleted_rows(project, rows):
+    rows("create schema if not exists {schema}")
+    rows(
+        "create table {schema}.vectors (id int, day int) using paimon partitioned by (day) "
+        "tblproperties ('deletion-vectors.enabled' = 'true')"
+    )
+    for statement in (
+        "insert into {schema}.vectors select cast(id as int), 1 from range(0, 10, 1, 1)",
+        "update {schema}.vectors set id = id + 100 where id < 8",
+        "insert into {schema}.vectors select cast(id as int), 2 from range(0, 10, 1, 1)",
+    ):
+        rows(statement)
+    assert len(rows("select id from {schema}.vectors limit 15")) == 10
+    assert len(rows("select id from {schema}.vectors order by id limit 15")) == 15
+
+
+@pytest.mark.lacks(Capability.FILTERS_WITH_FALLBACK_BRANCH)
+def test_a_condition_finds_rows_of_the_fallback_branch(project, rows):
+    rows("create schema if not exists {schema}")
+    rows("create table {schema}.falls (v int, day string) using paimon partitioned by (day)")
+    rows("insert into {schema}.falls values (1, 'd1')")
+    rows("call paimon.sys.create_branch('{schema}.falls', 'b')")
+    rows("insert into {schema}.`falls$branch_b` values (100, 'd1'), (2, 'd2')")
+    rows("alter table {schema}.falls set tblproperties ('scan.fallback-branch' = 'b')")
+    assert rows("select v from {schema}.falls order by v") == [(1,), (2,)]
+    assert rows("select v from {schema}.falls where v = 100") == [(100,)]
+    assert rows("select v from {schema}.falls where day = 'd1'") == [(1,)]

@@ -150,10 +150,13 @@ class Capability(Enum):
         listed=True,
     )
     # VectorizedColumnReader reads delta encodings from 1.4 on; before, it fails: "Unsupported encoding" [ran, 0.9.0].
+    # From 1.4, VectorizedDeltaByteArrayReader.previous is a view of a buffer that each batch clears
+    # [ran, 1.4.2 and 2.0.0].
     PARQUET_FORMAT_V2 = Rule(
         "reading Parquet files of writer version v2",
-        paimon="1.4",
-        remedy="Remove it: the table could be written but not read.",
+        paimon=None,
+        wrong="texts in Parquet files of `parquet.writer.version` v2 cannot be read, or from Paimon 1.4 have zero "
+        "bytes in place of characters, which a compaction keeps",
     )
     # AvroFileFormat.createCodecFactory: before 1.0, it ignores any file.compression but zstd, and uses avro.codec.
     AVRO_CODEC_IS_ITS_OWN = Rule("Avro files that ignore the compressions of other formats", until="1.0")
@@ -201,8 +204,20 @@ class Capability(Enum):
     PARTITION_AND_BUCKET_COLUMNS = Rule("the columns __paimon_partition and __paimon_bucket", paimon="1.0")
     # CoreOptions 'row-tracking.enabled', from 1.3.
     ROW_TRACKING = Rule("row tracking (row-tracking.enabled)", paimon="1.3", listed=True)
-    # MergeIntoPaimonDataEvolutionTable. Only a test uses this rule.
-    DATA_EVOLUTION = Rule("MERGE of some columns into files of their own (data-evolution.enabled)", paimon="2.0")
+    # Before 2.0, rows that a filter leaves out are not counted [ran, 1.4.2; 2.0.0 is right].
+    ROW_IDS = Rule(
+        "row ids (row_tracking_of)",
+        paimon="2.0",
+        wrong="`_ROW_ID` in a query with a condition is the id of another row",
+    )
+    # MergeIntoPaimonDataEvolutionTable; DataEvolutionFileStoreScan.filterByStats of 1.4 skips the files that have no
+    # column of the query [ran, 1.4.2; 2.0.0 is right].
+    DATA_EVOLUTION = Rule(
+        "MERGE of some columns into files of their own (data-evolution.enabled)",
+        paimon="2.0",
+        remedy="Remove it.",
+        wrong="with `data-evolution.enabled`, a query of columns that were added later finds no older row",
+    )
     # CoreOptions.CLUSTERING_INCREMENTAL, from 1.3 [ran, 1.4.2, 2.0.0]. Only a test uses this rule.
     INCREMENTAL_CLUSTERING = Rule("compactions that sort new files only (clustering.incremental)", paimon="1.3")
     # CoreOptions.DEFAULT_VALUE_SUFFIX: removed in 1.2, replaced by a column's DEFAULT.
@@ -324,6 +339,50 @@ class Capability(Enum):
         paimon="1.1",
         remedy="Use a bloom filter ('file-index.bloom-filter.columns').",
         wrong="`a = 1 or b = 2` on a column `a` with a `bitmap` index finds no row of a file without the value 1",
+    )
+    # PartialUpdateMergeFunction.Factory.adjustReadType leaves out the sequence column, if the query does not read it
+    # [ran, 1.4.2 and 2.0.0].
+    REMOVE_RECORD_ON_SEQUENCE_GROUP = Rule(
+        "partial-update.remove-record-on-sequence-group",
+        paimon=None,
+        remedy="Remove it, and remove rows with delete_rows, or with a partial-update.remove-record-on-delete table "
+        "without sequence groups.",
+        wrong="with `partial-update.remove-record-on-sequence-group`, a query that does not read the sequence column "
+        "returns deleted rows",
+    )
+    # ClusteringKeyIndex.bootstrap of 1.4 sorts the keys in the wrong order [ran, 1.4.2; 2.0.0 is right].
+    CLUSTERED_KEYS = Rule(
+        "pk-clustering-override",
+        paimon="2.0",
+        remedy="Remove it.",
+        wrong="with `pk-clustering-override`, a key that is written again can exist twice",
+    )
+    # FieldNestedUpdateAgg.agg, from 1.1, returns the old rows before it looks at the keys [ran, 1.4.2; 2.0.0 is right].
+    NESTED_UPDATE_AT_ITS_LIMIT = Rule(
+        "nested_update with both nested_key and count_limit",
+        paimon="2.0",
+        remedy="Remove count_limit.",
+        wrong="`nested_update` with `nested_key` ignores changes of its rows, once it has `count_limit` rows",
+    )
+    # FileIndexEvaluator.createBaseSelection subtracts vectors of 32 bits only [ran, 1.4.2 and 2.0.0].
+    LIMIT_WITH_64_BITS = Rule(
+        "LIMIT with deletion vectors of 64 bits (deletion-vectors.bitmap64)",
+        paimon=None,
+        remedy="Remove it.",
+        wrong="with `deletion-vectors.bitmap64`, a query with a `limit` returns too few rows",
+    )
+    # DataTableBatchScan.applyPushDownLimit of 0.9 counts deleted rows [ran, 0.9.0; 1.4.2 and 2.0.0 are right].
+    LIMIT_WITH_DELETION_VECTORS = Rule(
+        "LIMIT on tables with deletion vectors and without a key",
+        paimon="1.0",
+        wrong="a query with a `limit` returns too few rows of a table with deletion vectors and without a key",
+    )
+    # FallbackReadFileStoreTable.Scan before 1.4 takes a partition for missing if statistics skip its files
+    # [ran, 0.9.0; 1.4.2 and 2.0.0 are right].
+    FILTERS_WITH_FALLBACK_BRANCH = Rule(
+        "conditions on a table with scan.fallback-branch",
+        paimon="1.4",
+        wrong="with `scan.fallback-branch`, a condition finds rows of the branch in partitions that the table has, too",
     )
     # SparkExpressionConverter and CastTransform, from 1.4: the text has six digits after the seconds
     # [ran, 1.4.2 and 2.0.0; 0.9.0 is right].

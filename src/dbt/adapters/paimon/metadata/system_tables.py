@@ -18,7 +18,7 @@ SYSTEM_TABLES: Final[dict[str, Capability | None]] = {
     "binlog": Capability.BINLOG_TABLE,
     **dict.fromkeys("ro statistics aggregation_fields".split()),
     "table_indexes": Capability.TABLE_INDEXES_TABLE,
-    "row_tracking": Capability.ROW_TRACKING,
+    "row_tracking": Capability.ROW_IDS,
     "file_key_ranges": Capability.FILE_KEY_RANGES_TABLE,
 }
 

@@ -30,7 +30,8 @@ _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "lookup.cache-spill-compression": ("none", "zstd", "lz4", "lzo"),
     # These override file.compression: RowDataParquetBuilder, AvroFileFormat [ran, 0.9.0]
     "parquet.compression": CODECS["parquet"],
-    "parquet.writer.version": ("v1", "v2"),
+    # See Capability.PARQUET_FORMAT_V2.
+    "parquet.writer.version": ("v1",),
     "orc.compress": CODECS["orc"],
     "avro.codec": CODECS["avro"],
 }

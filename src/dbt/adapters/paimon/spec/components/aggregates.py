@@ -161,7 +161,7 @@ def _aggregate_type_rules(spec: TableSpec, types: Types, versions: Versions) -> 
                 f"Or give '{name}' an aggregate_function of its own",
             )
     for _, columns, function in spec.field_options("aggregate-function"):
-        yield from _nested_key_faults(spec, columns[0], function, types)
+        yield from _nested_key_faults(spec, columns[0], function, types, versions)
 
 
 def _aggregate_fault(function: str, data_type: str, versions: Versions) -> str | None:
@@ -173,7 +173,7 @@ def _aggregate_fault(function: str, data_type: str, versions: Versions) -> str |
     return None
 
 
-def _nested_key_faults(spec: TableSpec, column: str, function: str, types: Types) -> Found:
+def _nested_key_faults(spec: TableSpec, column: str, function: str, types: Types, versions: Versions) -> Found:
     # FieldNestedUpdateAgg, FieldNestedPartialUpdateAggFactory
     where = f"fields.{column}.nested-key"
     keys = spec.columns_in(where)
@@ -182,6 +182,10 @@ def _nested_key_faults(spec: TableSpec, column: str, function: str, types: Types
             f"fields.{column}.aggregate-function",
             "it needs a key for the nested rows. Set nested_key, or use 'nested_update'",
         )
+    limit = f"fields.{column}.count-limit"
+    missing = versions.explain(Capability.NESTED_UPDATE_AT_ITS_LIMIT)
+    if function == "nested_update" and keys and limit in spec.options and missing:
+        yield limit, missing
     element = re.fullmatch(r"array<struct<(.*)>>", types.get(column, "").strip(), re.DOTALL)
     if function in ("nested_update", "nested_partial_update") and element:
         for key in keys:

@@ -71,9 +71,6 @@ def _codec_rules(spec: TableSpec, versions: Versions) -> Found:
             return None
         return codec_fault(level_format, codec)
 
-    name = "parquet.writer.version"
-    if spec.options.get(name) == "v2" and (missing := versions.explain(Capability.PARQUET_FORMAT_V2)):
-        yield name, missing
     codec = spec.options.get("file.compression")
     if codec is not None and (fault := fault_of(spec.file_format, codec)):
         yield "file.compression", fault

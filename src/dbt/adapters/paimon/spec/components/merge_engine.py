@@ -77,17 +77,6 @@ def _delete_rules(spec: TableSpec, versions: Versions) -> Found:
         yield name, f"is for merge_engine='partial-update', and this is '{spec.merge_engine}'. Remove it"
 
 
-def _group_delete_rules(spec: TableSpec, versions: Versions) -> Found:
-    name = "partial-update.remove-record-on-sequence-group"
-    if name not in spec.options:
-        return
-    if spec.is_true("ignore-delete"):
-        yield name, "contradicts 'ignore-delete'='true'. Keep one of the two"
-    ordering = {column for columns in spec.sequence_groups for column in columns}
-    if missing := ", ".join(column for column in spec.columns_in(name) if column not in ordering):
-        yield name, f"{missing} orders no sequence_group. Name a column that has one"
-
-
 def _aggregation_delete_rules(spec: TableSpec, versions: Versions) -> Found:
     name = "aggregation.remove-record-on-delete"
     if not spec.is_true(name):
@@ -117,10 +106,6 @@ def _sequence_rules(spec: TableSpec, versions: Versions) -> Found:
     fields = spec.columns_in("sequence.field")
     if not fields or not spec.primary_key:
         return
-    order = "sequence.field.sort-order"
-    missing = versions.explain(Capability.DESCENDING_SEQUENCE)
-    if missing and spec.options.get(order, "").lower() == "descending":
-        yield order, missing
     if spec.merge_engine == "first-row":
         yield (
             "sequence.field",
@@ -188,7 +173,6 @@ COMPONENT: Final = Component(
         _retract_rules,
         _changelog_rules,
         _delete_rules,
-        _group_delete_rules,
         _aggregation_delete_rules,
     ),
     column_rules=(_order_rules, _rowkind_rules),

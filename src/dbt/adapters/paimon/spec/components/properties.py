@@ -8,18 +8,23 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
-from dbt.adapters.paimon.options.table_options import FILE_INDEX_SETTING, is_duration, parse_duration
+from dbt.adapters.paimon.options.table_options import FILE_INDEX_SETTING, is_duration, lookup, parse_duration
 from dbt.adapters.paimon.options.values import split_columns
 from dbt.adapters.paimon.spec.component import Component, Found, Types, config_key
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql.data_types import type_name
 
-# Kinds of file indexes that skip rows, and what a Paimon needs so that they do not.
-_WRONG_INDEXES: Final = {
-    "bitmap": Capability.BITMAP_OR,
-    "range-bitmap": Capability.NULLS_IN_RANGE_BITMAP,
-}
+# Options with which Paimon returns wrong rows (see Capability): (the option, the value, what a Paimon needs for it).
+_WRONG: Final = (
+    ("data-evolution.enabled", "true", Capability.DATA_EVOLUTION),
+    ("deletion-vectors.bitmap64", "true", Capability.LIMIT_WITH_64_BITS),
+    ("file-index.bitmap.columns", "", Capability.BITMAP_OR),
+    ("file-index.range-bitmap.columns", "", Capability.NULLS_IN_RANGE_BITMAP),
+    ("partial-update.remove-record-on-sequence-group", "", Capability.REMOVE_RECORD_ON_SEQUENCE_GROUP),
+    ("pk-clustering-override", "true", Capability.CLUSTERED_KEYS),
+    ("sequence.field.sort-order", "descending", Capability.DESCENDING_SEQUENCE),
+)
 
 
 @dataclass
@@ -66,10 +71,12 @@ def _ends_after_2038(duration: str) -> bool:
     return is_duration(duration) and time.time() + parse_duration(duration) / 10**9 >= 2**31
 
 
-def _index_rules(spec: TableSpec, versions: Versions) -> Found:
-    for kind, capability in _WRONG_INDEXES.items():
-        name = f"file-index.{kind}.columns"
-        if name in spec.options and (missing := versions.explain(capability)):
+def _wrong_rules(spec: TableSpec, versions: Versions) -> Found:
+    for name, value, capability in _WRONG:
+        found = spec.options.get(name)
+        if found is None or (not lookup(name, versions.paimon) and not name.startswith("file-index.")):
+            continue
+        if found.lower() == (value or found.lower()) and (missing := versions.explain(capability)):
             yield name, missing
 
 
@@ -116,7 +123,7 @@ COMPONENT: Final = Component(
         "pk-bitmap.index.columns pk-btree.index.columns pk-full-text.index.columns pk-vector.index.columns".split()
     ),
     # At CREATE TABLE, Paimon itself reports what options such as chain-table.enabled or row-tracking.enabled need.
-    rules=(_record_expiry_rules, _index_rules),
+    rules=(_record_expiry_rules, _wrong_rules),
     column_rules=(_expiry_field_rules, _index_setting_rules),
     guards={
         "clustering.columns": lambda change, options, versions: (
