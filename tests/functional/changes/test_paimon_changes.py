@@ -199,7 +199,7 @@ class TestRebuiltWithoutChanges:
     def test_the_position_is_refused_when_the_commit_of_the_rebuild_has_expired(self, project, rows):
         run_dbt(["run", "--full-refresh", "--vars", "plain: true"])
         rows("insert into {schema}.either values (0)")
-        rows("call paimon.sys.expire_snapshots(table => '{schema}.either', retain_max => 1)")
+        rows("call paimon.sys.expire_snapshots(table => '{schema}.either', retain_max => 1, retain_min => 1)")
         (result,) = run_dbt(["run"], expect_pass=False)
         assert "it is unknown how far the model has read this table" in result.message
         assert rows(IDS.format(name="either")) == [(0,), (1,), (2,), (3,)]
