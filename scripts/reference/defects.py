@@ -84,6 +84,35 @@ ANSWERS: Final[Mapping[Capability, tuple[str, str]]] = {
         ),
         ("the option is refused", "unit/test_corpus.py"),
     ),
+    Capability.LATE_ROWS_WITH_LOOKUP: (
+        "new tables are refused; a warning for existing ones",
+        "functional/types/test_known_defects.py",
+    ),
+    Capability.MOVED_KEYS_IN_LEVEL_0: ("the table is refused", "unit/test_corpus.py"),
+    Capability.RETRACTIONS_WITHOUT_INSERT: (
+        "nothing: leave out a delete of a key that is not in the table",
+        "functional/types/test_known_defects.py",
+    ),
+    Capability.NULL_STRUCTS_OF_CASTS: (
+        "nothing: test a field of the struct for NULL",
+        "functional/types/test_known_defects.py",
+    ),
+    Capability.NULL_IN_SEQUENCES: (
+        "nothing: use `coalesce` in the query",
+        "functional/types/test_known_defects.py",
+    ),
+    Capability.ONE_COMMIT_WITH_DELETION_VECTORS: (
+        "nothing: do not read or roll back to the first commit",
+        "functional/types/test_known_defects.py",
+    ),
+    Capability.SUBSTRING_OF_PARTITIONS: (
+        "nothing: use `like`",
+        "functional/types/test_known_defects.py",
+    ),
+    Capability.UPDATES_OF_TWO_STRUCTS: (
+        "nothing: set one struct per statement",
+        "functional/types/test_known_defects.py",
+    ),
     Capability.ROW_IDS: (
         "`row_tracking_of` is refused; nothing in SQL of your own",
         "functional/monitoring/test_monitoring.py",

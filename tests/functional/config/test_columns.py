@@ -85,7 +85,7 @@ class TestSnapshot:
         run_dbt(["snapshot"])
         sent.clear()
         (result,) = run_dbt(
-            ["snapshot", "--vars", "options: {'file-index.bitmap.columns': 'names'}"], expect_pass=False
+            ["snapshot", "--vars", "options: {'file-index.bloom-filter.columns': 'names'}"], expect_pass=False
         )
         assert "no column 'names'" in result.message and "Did you mean 'name'?" in result.message
         assert sent.changing == []

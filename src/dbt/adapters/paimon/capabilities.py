@@ -384,6 +384,62 @@ class Capability(Enum):
         paimon="1.4",
         wrong="with `scan.fallback-branch`, a condition finds rows of the branch in partitions that the table has, too",
     )
+    # LookupMergeFunction before 1.2 keeps the row of the highest level, not the merged one [ran, 0.9.0 and 2.0.0].
+    LATE_ROWS_WITH_LOOKUP = Rule(
+        "late rows of merged tables with changelog_producer = lookup",
+        paimon="1.2",
+        wrong="`aggregation` and `partial-update` with a `sequence_field` and the changelog producer `lookup` lose "
+        "late rows",
+    )
+    # IndexBootstrap before 1.4 does not read level 0, so the old row of a key that moves stays.
+    MOVED_KEYS_IN_LEVEL_0 = Rule(
+        "keys that move between partitions, if their rows are not compacted",
+        paimon="1.4",
+        remedy="Remove the option, or add the partition columns to primary_key.",
+        wrong="a key that moves to another partition exists twice, if its old row is not compacted and reads wait for "
+        "compactions",
+    )
+    # PartialUpdateMergeFunction.retractWithSequenceGroup before 1.1 leaves the key empty [ran, 0.9.0; 2.0.0 is right].
+    RETRACTIONS_WITHOUT_INSERT = Rule(
+        "retractions of keys that are not in a table with sequence groups",
+        paimon="1.1",
+        wrong="with sequence groups, two retractions of a key that is not in the table make it unreadable",
+    )
+    # PaimonAnalysis.addCastToColumn before 1.1 builds the struct from its fields [ran, 0.9.0; 2.0.0 is right].
+    NULL_STRUCTS_OF_CASTS = Rule(
+        "NULL structs in a statement that casts a column",
+        paimon="1.1",
+        wrong="NULL in a struct column of an ORC or Avro table is written as a struct of NULLs, if Spark casts a "
+        "column of the statement",
+    )
+    # AggregateMergeFunction before 1.1: each sequence column keeps its last value that is not NULL
+    # [ran, 0.9.0; 2.0.0 is right].
+    NULL_IN_SEQUENCES = Rule(
+        "NULL in one of several sequence columns",
+        paimon="1.1",
+        wrong="a NULL in one of several columns of `sequence_field` of an `aggregation` table is replaced by the older "
+        "row's value, so a newer row counts as late",
+    )
+    # MergeIntoPaimonTable and UpdatePaimonTableCommand before 1.3 [ran, 0.9.0 and 2.0.0].
+    ONE_COMMIT_WITH_DELETION_VECTORS = Rule(
+        "MERGE and UPDATE in one commit with deletion vectors",
+        paimon="1.3",
+        wrong="MERGE and UPDATE of a table with deletion vectors and without a key make two commits; after the first, "
+        "readers see both the old and the new rows",
+    )
+    # SubstringTransform.isNullAt(0) of 1.4 looks at the first partition column.
+    SUBSTRING_OF_PARTITIONS = Rule(
+        "substring and left of the second partition column",
+        paimon="2.0",
+        wrong="on Paimon 1.4, `substring(day, 1, 7) = '2024-01'` finds no row whose first partition column is NULL, if "
+        "`day` is the second one",
+    )
+    # AssignmentAlignmentHelper.recursiveAlignUpdates before 2.0 gives all updates to each struct.
+    UPDATES_OF_TWO_STRUCTS = Rule(
+        "UPDATE of fields of two structs",
+        paimon="2.0",
+        wrong="`update … set net.amount = 1, gross.tax = 2` also sets `gross.amount` and `net.tax`",
+    )
     # SparkExpressionConverter and CastTransform, from 1.4: the text has six digits after the seconds
     # [ran, 1.4.2 and 2.0.0; 0.9.0 is right].
     TEXT_OF_TIMESTAMP_PARTITIONS = Rule(

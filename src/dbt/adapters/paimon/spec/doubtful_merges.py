@@ -41,12 +41,24 @@ def _doubts(spec: TableSpec, versions: Versions, *, in_one_write: bool) -> Itera
             f"Paimon drops old rows before it merges them with newer rows of their key, so a compaction changes the "
             f"merged values (merge_engine='{spec.merge_engine}'). Remove it, and delete old keys with delete_rows",
         )
+    if not in_one_write and not versions.supports(Capability.LATE_ROWS_WITH_LOOKUP):
+        yield from _late_rows(spec)
     has_retractions = "rowkind.field" in spec.options and not spec.is_true("ignore-delete")
     for option, column, function in spec.aggregate_functions():
         if has_retractions:
             yield from _lost_retractions(spec, option, column, function, versions)
         if not in_one_write and not versions.supports(Capability.FIRST_VALUE_BY_SEQUENCE):
             yield from _by_latest_sequence(spec, option, column, function)
+
+
+def _late_rows(spec: TableSpec) -> Iterator[tuple[str, str]]:
+    has_vectors = spec.is_true("deletion-vectors.enabled")
+    if spec.changelog_producer == "lookup" and "sequence.field" in spec.options and not has_vectors:
+        yield (
+            "changelog-producer",
+            f"'lookup' loses late rows of a table with merge_engine='{spec.merge_engine}' and a sequence_field. Use "
+            "'full-compaction', or give the columns a sequence_group instead of the sequence_field",
+        )
 
 
 def _lost_retractions(

@@ -131,6 +131,9 @@ def _moving_key_rules(spec: TableSpec, versions: Versions) -> Found:
     partly = spec.moves_keys and set(spec.partition_by) & set(spec.primary_key)
     if partly and (missing := versions.explain(Capability.KEY_WITH_ONE_OF_TWO_PARTITIONS)):
         yield "primary_key", missing
+    hiding = spec.moves_keys and spec.hides_new_rows
+    if hiding and (missing := versions.explain(Capability.MOVED_KEYS_IN_LEVEL_0)):
+        yield hiding.split("'")[1], missing
     if spec.moves_keys and "rowkind.field" in spec.options:
         # GlobalIndexAssigner uses the new row to delete the old one, but takes the row kind from the new row's column.
         # The key then exists twice, and the next write fails [ran, 0.9.0 and 1.4.2].
