@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.sql import procedures, users_statement
@@ -122,3 +123,29 @@ def test_scripts(script, kind, repeat, target):
 )
 def test_is_query(statement, reads):
     assert users_statement.is_query(statement) is reads
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "create or replace table s.t using paimon partitioned by (day) as select * from s.t",
+        "CREATE OR REPLACE TABLE `s`.`t` AS select * from a join paimon.S.T on true",
+        "/* a hook */ create or replace table t as select * from (select id from s.t)",
+    ],
+)
+def test_a_table_is_not_replaced_by_a_query_of_itself(script):
+    with pytest.raises(DbtRuntimeError, match="all rows would be lost; nothing was run"):
+        users_statement.read(script)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "create or replace table s.t as select * from s.t2",
+        "create or replace table s.t (id int) using paimon",
+        "create or replace temporary view t as select * from t",
+        "create table s.t as select * from s.t",
+    ],
+)
+def test_other_tables_are_replaced(script):
+    assert users_statement.read(script).kind.startswith("create ")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from dbt.tests.util import run_dbt
 from tests.functional.conftest import VERSIONS
 
 from dbt.adapters.paimon.capabilities import Capability
@@ -81,6 +82,18 @@ DEFECTS = {
         [(1, 11), (2, 20)],
         [(1, 10), (1, 11), (2, 20)],
     ),
+    Capability.BINARY_IN_COLLECTIONS: Defect(
+        (
+            f"create table {{t}} (id int, v array<binary>, m map<binary, int>) using paimon tblproperties ({KEY}, "
+            "'merge-engine' = 'aggregation', 'fields.v.aggregate-function' = 'collect', 'fields.v.distinct' = 'true', "
+            "'fields.m.aggregate-function' = 'merge_map')",
+            "insert into {t} values (1, array(X'01'), map(X'01', 1))",
+            "insert into {t} values (1, array(X'01'), map(X'01', 2))",
+        ),
+        "select size(v), size(m) from {t}",
+        [(1, 1)],
+        [(2, 2)],
+    ),
     Capability.UPDATES_OF_TWO_STRUCTS: Defect(
         (
             "create table {t} (net struct<amount: int, tax: int>, gross struct<amount: int, tax: int>) using paimon",
@@ -108,6 +121,38 @@ def test_defect(project, rows, capability):
             rows(query)
     else:
         assert rows(query) == defect.wrong
+
+
+def test_a_bloom_filter_of_decimals(project, rows):
+    """Only Paimon 1.4 is wrong: before, conditions on decimals are not pushed down."""
+    rows("create schema if not exists {schema}")
+    rows(
+        "create table {schema}.bloom (id int, amount decimal(28,2)) using paimon "
+        "tblproperties ('parquet.bloom.filter.enabled' = 'true')"
+    )
+    rows("insert into {schema}.bloom values (1, 1.50), (2, 2.50)")
+    is_wrong = VERSIONS.paimon.release[:2] == (1, 4)
+    assert rows("select id from {schema}.bloom where amount = 1.50") == ([] if is_wrong else [(1,)])
+
+
+class TestDatePartitions:
+    @pytest.fixture(scope="class")
+    def models(self):
+        west = "{{ config(materialized='table', spark_config={'spark.sql.session.timeZone': 'America/New_York'}) }}\n"
+        days = "select id from {{ target.schema }}.days where day >= "
+        return {
+            "by_time.sql": f"{west}{days} timestamp'2024-01-31 00:00:00'",
+            "by_date.sql": f"{west}{days} date'2024-01-31'",
+        }
+
+    def test_a_session_west_of_the_jvm(self, project, rows):
+        rows("create schema if not exists {schema}")
+        rows("create table {schema}.days (id int, day date) using paimon partitioned by (day)")
+        rows("insert into {schema}.days values (1, date'2024-01-30'), (2, date'2024-01-31'), (3, date'2024-02-01')")
+        run_dbt(["run"])
+        right = VERSIONS.supports(Capability.DATE_PARTITIONS_BY_TIMESTAMP)
+        assert rows("select id from {schema}.by_time order by id") == ([(2,), (3,)] if right else [(3,)])
+        assert rows("select id from {schema}.by_date order by id") == [(2,), (3,)]
 
 
 def test_substring_of_the_second_partition_column(project, rows):

@@ -399,6 +399,34 @@ class Capability(Enum):
         wrong="a key that moves to another partition exists twice, if its old row is not compacted and reads wait for "
         "compactions",
     )
+    # GlobalIndexAssigner before 1.4 encodes the row with two columns more than it decodes [ran, 0.9.0; 1.4.2 is right].
+    MOVED_KEYS_OF_ANY_WIDTH = Rule(
+        "keys that move between partitions in a table of 55, 56, 119, 120, … columns",
+        paimon="1.4",
+        remedy="Add or remove two columns, or add the partition columns to primary_key.",
+        wrong="a table of 55, 56, 119, 120, … columns whose keys can change their partition gets the values of other "
+        "columns",
+    )
+    # FieldCollectAgg and FieldMergeMapAgg compare byte arrays by identity [ran, 0.9.0, 1.4.2 and 2.0.0].
+    BINARY_IN_COLLECTIONS = Rule(
+        "collect with distinct, and merge_map, of binary values",
+        paimon=None,
+        wrong="`collect` with `distinct` and `merge_map` keep equal binary values and keys twice",
+    )
+    # ParquetFilters of 1.4 sends the shortest bytes of a decimal [ran, 1.4.2; 2.0.0 is right].
+    BLOOM_FILTERS_OF_DECIMALS = Rule(
+        "Parquet's bloom filters of decimals with more than 18 digits",
+        paimon="2.0",
+        wrong="on Paimon 1.4 with `parquet.bloom.filter.enabled`, `amount = 1.50` finds no row, if `amount` is a "
+        "decimal with more than 18 digits",
+    )
+    # DateToTimestampCastRule, from 1.4, uses the JVM's time zone [ran, 1.4.2 and 2.0.0; 0.9.0 is right].
+    DATE_PARTITIONS_BY_TIMESTAMP = Rule(
+        "conditions that compare a partition column of type date with a timestamp",
+        until="1.4",
+        wrong="`day >= timestamp'2024-01-31 00:00:00'` misses a day, if `day` is a partition column of type date, and "
+        "the session's time zone is not the JVM's",
+    )
     # PartialUpdateMergeFunction.retractWithSequenceGroup before 1.1 leaves the key empty [ran, 0.9.0; 2.0.0 is right].
     RETRACTIONS_WITHOUT_INSERT = Rule(
         "retractions of keys that are not in a table with sequence groups",

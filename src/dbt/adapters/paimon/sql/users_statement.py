@@ -9,6 +9,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from dbt_common.exceptions import DbtRuntimeError
+
 from dbt.adapters.paimon.concurrency import conflicts
 from dbt.adapters.paimon.sql.statements import (
     CACHE,
@@ -29,6 +31,10 @@ _CACHE: Final = re.compile(r"cache\s+(?:lazy\s+)?table\s+\S+\s.*?\bas\b", re.IGN
 _DDL: Final = re.compile(
     r"(?P<verb>create|drop|alter)\s+(?:or\s+replace\s+)?(?:(?:global\s+)?temporary\s+)?(?P<what>\w+)", re.IGNORECASE
 )
+_REPLACES: Final = re.compile(
+    r"create\s+or\s+replace\s+table\s+(?P<name>[\w.`]+)(?P<rest>.*?\bas\b.*)", re.IGNORECASE | re.DOTALL
+)
+_READS: Final = re.compile(r"\b(?:from|join)\s+(?P<name>[\w.`]+)", re.IGNORECASE)
 _QUERY: Final = re.compile(r"(?:select|with|values|from|table)\b", re.IGNORECASE)
 # WITH … INSERT and FROM … INSERT begin like queries, but write.
 _WRITES: Final = re.compile(r"\binsert\s+(?:into|overwrite)\b", re.IGNORECASE)
@@ -37,7 +43,11 @@ _LOOKED_FOR: Final = (SORTED_COMPACTION, CREATE_BRANCH)
 
 
 def read(script: str, conf: Mapping[str, str] = NO_SETTINGS) -> Statement:
-    """Classify a script by its first statement with a kind in `_LOOKED_FOR`, or else by its first statement."""
+    """Classify a script by its first statement with a kind in `_LOOKED_FOR`, or else by its first statement.
+
+    Raises:
+        DbtRuntimeError: the script would lose a table's rows (see `_refuse_loss`).
+    """
     parts = [_read(script, part) for part in statements(script)]
     first = next((each for kind in _LOOKED_FOR for each in parts if each.kind == kind), parts[0])
     settings = {key: value for part in parts for key, value in part.conf.items()}
@@ -65,8 +75,24 @@ def _read(script: str, part: str) -> Statement:
     if _CACHE.match(part, start):
         return Statement(script, CACHE, KEEPS_PLANS)
     if ddl := _DDL.match(part, start):
+        _refuse_loss(part, start)
         return Statement(script, f"{ddl['verb']} {ddl['what']}".lower())
     return Statement(script)
+
+
+def _refuse_loss(part: str, start: int) -> None:
+    """Refuse to replace a table by a query of itself: Paimon drops it before the query reads it [ran, 0.9 to 2.0]."""
+    if not (found := _REPLACES.match(part, start)):
+        return
+    own = name_parts(found["name"])
+    for read in _READS.finditer(found["rest"]):
+        parts = name_parts(read["name"])
+        least = min(len(own), len(parts))
+        if [each.lower() for each in own[-least:]] == [each.lower() for each in parts[-least:]]:
+            raise DbtRuntimeError(
+                f"create or replace table {found['name']} reads the table itself. Paimon drops the table before it "
+                "reads it, so all rows would be lost; nothing was run. Create another table from it, and rename both."
+            )
 
 
 def _table(arguments: str) -> tuple[str, ...]:

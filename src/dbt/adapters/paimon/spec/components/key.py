@@ -144,6 +144,13 @@ def _moving_key_rules(spec: TableSpec, versions: Versions) -> Found:
         )
 
 
+def _width_rules(spec: TableSpec, types: Types, versions: Versions) -> Found:
+    # BinaryRow.calculateBitSetWidthInBytes; the row has two columns more when it is written.
+    shifts = (len(types) + 71) // 64 != (len(types) + 73) // 64
+    if spec.moves_keys and shifts and (missing := versions.explain(Capability.MOVED_KEYS_OF_ANY_WIDTH)):
+        yield "primary_key", f"{len(types)} columns: {missing}"
+
+
 def _key_type_rules(spec: TableSpec, types: Types, versions: Versions) -> Found:
     # SchemaValidation.validateOnlyContainPrimitiveType, validateBucket
     keys = (
@@ -180,6 +187,6 @@ COMPONENT: Final = Component(
     values={"primary_key": lambda value, key, problems: None},
     columns=("upsert-key",),
     rules=(_key_rules, _unkeyed_rules, _moving_key_rules),
-    column_rules=(_key_type_rules,),
+    column_rules=(_key_type_rules, _width_rules),
     advice=(_keys_in_several_partitions,),
 )
