@@ -45,7 +45,7 @@ ANSWERS: Final[Mapping[Capability, tuple[str, str]]] = {
         "functional/incremental/test_older_types.py",
     ),
     Capability.TOP_N: (
-        "nothing: sort by a second column, too, or by an expression such as `v + 0`",
+        "nothing: sort by a second column, too, or by an expression such as `-v`",
         "functional/types/test_top_n.py",
     ),
     Capability.MAX_WITHOUT_STATISTICS: ("such statistics are refused", "functional/types/test_top_n.py"),
