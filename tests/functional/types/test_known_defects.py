@@ -150,7 +150,8 @@ class TestDatePartitions:
         rows("create table {schema}.days (id int, day date) using paimon partitioned by (day)")
         rows("insert into {schema}.days values (1, date'2024-01-30'), (2, date'2024-01-31'), (3, date'2024-02-01')")
         run_dbt(["run"])
-        right = VERSIONS.supports(Capability.DATE_PARTITIONS_BY_TIMESTAMP)
+        # Spark 4.1 does not push this condition down.
+        right = VERSIONS.supports(Capability.DATE_PARTITIONS_BY_TIMESTAMP) or VERSIONS.spark.major >= 4
         assert rows("select id from {schema}.by_time order by id") == ([(2,), (3,)] if right else [(3,)])
         assert rows("select id from {schema}.by_date order by id") == [(2,), (3,)]
 
