@@ -424,8 +424,8 @@ class Capability(Enum):
     DATE_PARTITIONS_BY_TIMESTAMP = Rule(
         "conditions that compare a partition column of type date with a timestamp",
         until="1.4",
-        wrong="on Spark 3.5, `day >= timestamp'2024-01-31 00:00:00'` misses a day, if `day` is a partition column of type date, and "
-        "the session's time zone is not the JVM's",
+        wrong="on Spark 3.5, `day >= timestamp'2024-01-31 00:00:00'` misses a day, if `day` is a partition column of "
+        "type date, and the session's time zone is not the JVM's",
     )
     # PartialUpdateMergeFunction.retractWithSequenceGroup before 1.1 leaves the key empty [ran, 0.9.0; 2.0.0 is right].
     RETRACTIONS_WITHOUT_INSERT = Rule(
