@@ -69,10 +69,6 @@ ANSWERS: Final[Mapping[Capability, tuple[str, str]]] = {
         "new tables that aggregate are refused; nothing for others: let the time field grow with each change of a key",
         "unit/test_corpus.py",
     ),
-    Capability.LONG_RECORD_EXPIRY: ("the option is refused", "unit/test_corpus.py"),
-    Capability.DESCENDING_SEQUENCE: ("the option is refused", "unit/test_corpus.py"),
-    Capability.NULLS_IN_RANGE_BITMAP: ("the option is refused", "unit/test_corpus.py"),
-    Capability.BITMAP_OR: ("the option is refused", "unit/test_corpus.py"),
     **dict.fromkeys(
         (
             Capability.PARQUET_FORMAT_V2,
@@ -81,6 +77,10 @@ ANSWERS: Final[Mapping[Capability, tuple[str, str]]] = {
             Capability.CLUSTERED_KEYS,
             Capability.NESTED_UPDATE_AT_ITS_LIMIT,
             Capability.LIMIT_WITH_64_BITS,
+            Capability.LONG_RECORD_EXPIRY,
+            Capability.DESCENDING_SEQUENCE,
+            Capability.NULLS_IN_RANGE_BITMAP,
+            Capability.BITMAP_OR,
         ),
         ("the option is refused", "unit/test_corpus.py"),
     ),

@@ -37,8 +37,8 @@ class Position:
     @classmethod
     def at(cls, commit: Commit) -> Position:
         """The position after a commit."""
-        # All commits of a Flink job have one user, so that the time tells them apart if the table was rolled back.
-        # Clocks that change move a commit time that was read by SQL, but by whole half hours.
+        # All commits of a Flink job have the same user. After a rollback, only their times differ.
+        # A clock change moves the times that SQL returns, but only by whole half hours.
         return cls(commit.snapshot, fingerprint(f"{commit.user} {round(commit.at * 1000) % _HALF_HOUR}"))
 
     def is_at(self, commit: Commit) -> bool:

@@ -50,7 +50,7 @@ def bad_text(cell: str, data_type: str, lossless: bool = True) -> str:
     loses = ""
     if found := DECIMAL.fullmatch(kind):
         precision, scale = precision_and_scale(found)
-        # The second condition is for decimal(38,…), than which no decimal is wider.
+        # The second condition is for decimal(38,…), the widest type: there is no wider one to compare with.
         loses = (
             f" or coalesce(try_cast({cell} as decimal(38,{38 - (precision - scale)})) <> {value}, false)"
             f" or {cell} rlike '[.][0-9]{{{scale}}}[0-9]*[1-9][0-9]* *$'"

@@ -43,7 +43,7 @@ logger = AdapterLogger("Paimon")
 # than _FEW.
 _MAX_SHARE: Final = 0.5
 _FEW: Final = 1000
-# Spark pads what it compares with a char column, but only if it reads the column from a table (ApplyCharTypePadding).
+# Spark pads a literal that it compares with a char column, but not if the column is computed (ApplyCharTypePadding).
 _CHAR: Final = re.compile(r"\bchar\(", re.IGNORECASE)
 # Increase this if a refresh must not continue from the positions of an older adapter.
 _POSITIONS_VERSION: Final = 1
