@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from dbt.tests.util import run_dbt
+from dbt_common.exceptions import DbtDatabaseError
 from tests.functional.conftest import VERSIONS
 
 from dbt.adapters.paimon.capabilities import Capability
@@ -117,7 +118,7 @@ def test_defect(project, rows, capability):
     if VERSIONS.supports(capability):
         assert rows(query) == defect.right
     elif defect.wrong == ERROR:
-        with pytest.raises(Exception):  # noqa: B017, PT011 - Spark's error depends on the reader.
+        with pytest.raises(DbtDatabaseError, match="NullPointerException"):
             rows(query)
     else:
         assert rows(query) == defect.wrong
