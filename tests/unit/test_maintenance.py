@@ -64,6 +64,11 @@ def test_the_policy_in_the_docs():
     }
 
 
+def test_a_number_as_text():
+    spec = spec_of({"expire_snapshots": {"retain_max": 20, "retain_min": "015"}})
+    assert spec.maintenance.expire_snapshots.retain_min == 15
+
+
 @pytest.mark.parametrize("nothing", [None, {}, {"enabled": False, "compact": {}}])
 def test_no_policy(nothing):
     assert spec_of(nothing).maintenance is None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.metadata.snapshots import Commit
-from dbt.adapters.paimon.time_travel.run_rollbacks import Ran, before
+from dbt.adapters.paimon.time_travel.run_rollbacks import Ran, before, ran
 
 # The run begins at 10 and ends at 20.
 BEFORE, DURING, AFTER = 5.0, 15.0, 25.0
@@ -39,3 +41,11 @@ def test_the_clock_of_a_server_is_behind():
 def test_runs_that_cannot_be_rolled_back(times):
     with pytest.raises(DbtRuntimeError, match=r"Nothing was done.*exclude: \[orders\]"):
         before(node(), snapshots(*times))
+
+
+def test_the_name_of_a_table(tmp_path):
+    timing = {"started_at": "2026-11-30T10:00:00Z", "completed_at": "2026-11-30T10:00:05Z"}
+    result = {"unique_id": "model.shop.odd", "relation_name": "`paimon`.`shop`.`a``b`", "timing": [timing]}
+    results = tmp_path / "run_results.json"
+    results.write_text(json.dumps({"metadata": {"invocation_id": "1"}, "results": [result]}))
+    assert [node.relation for node in ran(results, None, [])] == [("paimon", "shop", "a`b")]

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 from dbt.artifacts.resources import TestConfig
 from dbt_common.exceptions import DbtRuntimeError
+from dbt_common.invocation import get_invocation_started_at
 
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.metadata.snapshots import Recorded
@@ -70,6 +71,7 @@ def test_table_tag():
     assert spec(table_tag={"name": "v1", "time_retained": "7 d", "if_exists": "keep"}).tag == RunTag(
         "v1", "7 d", "keep"
     )
+    assert spec(table_tag="run_%Y%m%d").tag == RunTag(f"run_{get_invocation_started_at():%Y%m%d}")
     assert spec().tag is None
 
 

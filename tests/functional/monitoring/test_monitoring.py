@@ -68,7 +68,8 @@ models:
       - bucket_size
       - small_files: {name: fails_small_files, arguments: {max_files: 2}}
       - snapshot_count: {name: fails_snapshot_count, arguments: {max_snapshots: 2}}
-      - snapshot_age: {name: fails_snapshot_age, arguments: {max_age: 0 s}}
+      - snapshot_age: {name: fails_snapshot_age, arguments: {max_age: 0 s, retain_min: 1}}
+      - snapshot_age: {name: never_expires, arguments: {max_age: 0 s}}
       - snapshot_age: {name: fails_newest_age, arguments: {max_age: null, newest_max_age: 0 s}}
       - compaction_needed: {name: fails_compaction_needed, arguments: {max_sorted_runs: 2}}
       - bucket_size: {name: fails_bucket_size, arguments: {max_gb: 0.0000001}}
@@ -107,7 +108,7 @@ class TestMonitoring:
             if str(result.status) != ("fail" if name.startswith("fails_") else "pass")
         }
         assert not wrong
-        assert len(results) == 21
+        assert len(results) == 22
 
     @pytest.mark.parametrize(
         ("sql", "part"),

@@ -151,7 +151,7 @@ INCREMENTS: dict[str, dict[str, Any]] = {
     },
     "merge_that_deletes": {"config": {**MERGE, "merge_delete_condition": "DBT_INTERNAL_SOURCE.status = 'gone'"}},
     "merge_that_deletes_by_the_table": {
-        "config": {**MERGE, "merge_delete_condition": "DBT_INTERNAL_DEST.status = 'gone'"}
+        "config": {**MERGE, "merge_delete_condition": "dbt_internal_dest.status = 'gone'"}
     },
     "merge_odd_names": {
         "config": {"incremental_strategy": "merge", "unique_key": ["Order Id", "a`b"]},

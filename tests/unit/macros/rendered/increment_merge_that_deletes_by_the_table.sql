@@ -3,7 +3,7 @@ using (
 select * from landing
 ) as DBT_INTERNAL_SOURCE
 on DBT_INTERNAL_SOURCE.`id` = DBT_INTERNAL_DEST.`id`
-when matched and DBT_INTERNAL_DEST.status = 'gone'
+when matched and dbt_internal_dest.status = 'gone'
 then delete
 when matched then update set
   `day` = DBT_INTERNAL_SOURCE.`day`,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from dbt.adapters.paimon.options.table_options import split_field_option
 from dbt.adapters.paimon.spec.components import GROUPED_KEYS, OPTION_KEYS
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import TableSpec
@@ -38,7 +39,10 @@ class ConfigOrigin:
             return name, list(spec.partition_by)
         if name in self._written:
             return self._written[name]
-        key = name.replace("-", "_") if name.startswith("fields.") else name
+        key = name
+        if field := split_field_option(name):
+            columns, attribute = field
+            key = f"fields.{','.join(columns)}.{attribute.replace('-', '_')}"
         return key, spec.options.get(name)
 
 

@@ -245,6 +245,10 @@ def _columns(value: Any) -> tuple[str, ...] | None:
     return tuple(column for name in names for column in split_columns(name))
 
 
+def _number(value: Any) -> int | None:
+    return int(value) or None if str(value).isdecimal() else None
+
+
 def _size(value: Any) -> int | None:
     try:
         return parse_memory_size(str(value)) or None
@@ -255,7 +259,7 @@ def _size(value: Any) -> int | None:
 # What a key takes -> (a function that returns the value, or None if it is invalid; what is needed and the remedy).
 _PARSERS: Final[Mapping[str, tuple[Callable[[Any], Any], str]]] = {
     NUMBER: (
-        lambda value: int(value) if str(value).isdigit() and int(value) else None,
+        _number,
         "a whole number from 1 is needed. Write it as in 10",
     ),
     DURATION: (
@@ -318,7 +322,7 @@ def _checked_snapshots(reader: _Reader, action: ExpireSnapshots) -> ExpireSnapsh
     high, low = action.retain_max, action.retain_min
     if reader.values.keys().isdisjoint(("retain_max", "older_than")):
         reader.problems.add(reader.where, None, "has nothing to expire. Set retain_max, older_than, or both")
-    if str(reader.values.get("retain_min")) != str(low):
+    if _number(reader.values.get("retain_min")) is None:
         # Not given, or invalid. If only the number is limited, that many snapshots are kept, whatever their age.
         low = high if high is not None and not action.older_than else min(RETAIN_MIN, high or RETAIN_MIN)
     elif high is not None and low > high:

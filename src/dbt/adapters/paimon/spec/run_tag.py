@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from dbt_common.invocation import get_invocation_started_at
+
 from dbt.adapters.paimon.keys import DURATION, Key
 from dbt.adapters.paimon.options.table_options import is_duration
 from dbt.adapters.paimon.spec.problems import Problems
@@ -14,7 +16,11 @@ from dbt.adapters.paimon.sql.names import tag_problem
 REPLACE: Final = "replace"
 KEEP: Final = "keep"
 KEYS: Final[Mapping[str, Key]] = {
-    "name": Key("The tag's name", default="required"),
+    "name": Key(
+        "The tag's name; `%Y%m%d` in it is the day on which the run began, in UTC",
+        "a `strftime` pattern",
+        default="required",
+    ),
     "time_retained": Key(
         "How long the tag is kept; the next commit after that deletes it", DURATION, default="forever"
     ),
@@ -36,12 +42,18 @@ class RunTag:
 
 
 def read(value: Any, problems: Problems) -> RunTag | None:
-    """The tag in a model's config; adds its faults to `problems`."""
+    """The tag in a model's config; adds its faults to `problems`.
+
+    A date in the name is a pattern: dbt keeps a parsed config until its file changes, so a date that Jinja writes there
+    would stay the same in later runs.
+    """
     if value is None:
         return None
     given = value if isinstance(value, Mapping) else {"name": value}
     problems.add_unknown("table_tag", given, KEYS)
     name, retained, if_exists = (given.get(key) for key in KEYS)
+    if isinstance(name, str):
+        name = get_invocation_started_at().strftime(name)
     problem = (
         tag_problem(name) if isinstance(name, str) else "the name of the tag is needed. Write it as in 'month_end'"
     )

@@ -129,7 +129,7 @@ def tag_problem(tag: str) -> str:
         return _EMPTY
     # TagManager: a number would be taken for a snapshot id.
     if tag.isdigit():
-        return "a tag's name cannot be a number: a number means a table snapshot."
+        return "a tag's name cannot be a number: a number means a table snapshot. Put a letter before it."
     # DeleteTagProcedure of 1.0 and later trims the name, and then does not find the tag.
     if tag != tag.strip(_JAVA_BLANKS):
         return "a tag's name cannot begin or end with a blank or a control character: it could not be deleted."

@@ -14,6 +14,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.adapter_protocol import Node
 from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.spark.responses import REUSED
+from dbt.adapters.paimon.sql.text import name_parts
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ def without(nodes: Sequence[Ran], exclude: Sequence[str]) -> list[Ran]:
 def _node(seeds: Mapping[str, str], result: Mapping[str, Any]) -> Ran | None:
     """The node of a result; None if it has no relation, did not run, was skipped, or only stores failures of a test."""
     name = result.get("relation_name") or seeds.get(result["unique_id"])
-    parts = str(name or "").strip("`").split("`.`")
+    parts = name_parts(name or "")
     times = span(result)
     response = result.get("adapter_response") or {}
     is_test = result["unique_id"].startswith("test.")

@@ -63,7 +63,7 @@ def path_of(model: Mapping[str, Any], config: Any) -> Path:
     if model["package_name"] != config.project_name:
         root = root / config.packages_install_path / model["package_name"]
     path = root / model["original_file_path"]
-    return path if path.exists() else Path(model["root_path"] or root, model["original_file_path"])
+    return path if path.exists() else Path(model.get("root_path") or root, model["original_file_path"])
 
 
 def load(path: Path, model: Mapping[str, Any], loses: Warn | None = None) -> agate.Table:

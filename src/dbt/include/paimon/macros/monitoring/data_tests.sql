@@ -36,11 +36,11 @@ where small_files > {{ max_files | int }}
 {% endtest %}
 
 {#- No table snapshot is too old, and the newest is new enough. An age of none is not checked. -#}
-{% test snapshot_age(model, max_age='7 d', newest_max_age=none) %}
+{% test snapshot_age(model, max_age='7 d', newest_max_age=none, retain_min=10) %}
 select * from ({{ adapter.health.sql(model, 'snapshot_age') }}) as health
 where false
   {%- if max_age is not none %}
-  or oldest_snapshot > {{ adapter.health.seconds(max_age, 'snapshot_age: max_age') }}
+  or (oldest_snapshot > {{ adapter.health.seconds(max_age, 'snapshot_age: max_age') }} and snapshots > {{ retain_min | int }})
   {%- endif %}
   {%- if newest_max_age is not none %}
   or newest_snapshot > {{ adapter.health.seconds(newest_max_age, 'snapshot_age: newest_max_age') }}

@@ -50,7 +50,7 @@ then
 -#}
 {% macro paimon__insert_condition(insert_when, delete_when) -%}
   {%- if insert_when %} and {{ insert_when }}
-  {%- elif delete_when and 'DBT_INTERNAL_DEST' not in delete_when %} and not coalesce({{ delete_when }}
+  {%- elif delete_when and 'DBT_INTERNAL_DEST' not in delete_when | upper %} and not coalesce({{ delete_when }}
 , false)
   {%- endif -%}
 {%- endmacro %}
