@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from dbt.adapters.paimon.changes.positions import NOTHING_READ, fingerprint
+from dbt.adapters.paimon.changes.positions import NOTHING_READ, short_hash
 from dbt.adapters.paimon.changes.reading import Source
 from dbt.adapters.paimon.changes.reads import SourceTable
 from dbt.adapters.paimon.metadata.tags import Refs
@@ -118,7 +118,7 @@ def test_a_lost_branch_or_tag():
 
 def test_the_tag_outlives_the_tables_default_retention():
     assert clones.retention({}) is None
-    assert clones.retention({"tag.default-time-retained": "1 d"}) == clones.KEPT
+    assert clones.retention({"tag.default-time-retained": "1 d"}) == clones.NEVER_EXPIRES
 
 
 def test_a_position_in_the_table_counts_for_its_branch():
@@ -126,6 +126,6 @@ def test_a_position_in_the_table_counts_for_its_branch():
         table = SourceTable("paimon", "shop", name, ((("id", "int")),), (), (), {})
         return Source(TABLE, table, (), (), NOTHING_READ, None).keys
 
-    of_table = fingerprint("`paimon`.`shop`.`orders`")
+    of_table = short_hash("`paimon`.`shop`.`orders`")
     assert keys("orders") == (of_table,)
-    assert keys("orders$branch_pr") == (fingerprint("`paimon`.`shop`.`orders$branch_pr`"), of_table)
+    assert keys("orders$branch_pr") == (short_hash("`paimon`.`shop`.`orders$branch_pr`"), of_table)

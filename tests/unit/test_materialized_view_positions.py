@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dbt.adapters.paimon.changes.api import Changes
-from dbt.adapters.paimon.changes.positions import Position, SavedPosition, fingerprint, marked, positions_of
+from dbt.adapters.paimon.changes.positions import Position, SavedPosition, marked, positions_of, short_hash
 from dbt.adapters.paimon.metadata.commits import COMMIT_USER_CONF
 from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.metadata.table_name import TableName
@@ -87,7 +87,7 @@ def test_a_saved_position_of_a_table_snapshot_that_was_rolled_back_is_ignored() 
     server = Server()
     refreshed, gone = Commit(1, "APPEND", server.mark(), 3), Commit(2, "APPEND", f"a{UUID}", 3)
     (key,) = marked(refreshed.user)
-    server.saved = {key: SavedPosition(Position(1, fingerprint("someone")), Position.at(gone))}
+    server.saved = {key: SavedPosition(Position(1, short_hash("someone")), Position.at(gone))}
     server.own = (refreshed, gone)
     assert server.refresh().does is RefreshKind.NONE
     server.own = (refreshed, Commit(2, "APPEND", f"b{UUID}", 3))

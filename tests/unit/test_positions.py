@@ -12,19 +12,19 @@ from dbt.adapters.paimon.changes.positions import (
     Position,
     SavedPosition,
     find,
-    fingerprint,
     lost,
     mark,
     marked,
     renewed,
+    short_hash,
 )
 from dbt.adapters.paimon.changes.reading import Source
 from dbt.adapters.paimon.changes.reads import SourceTable
 from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.relation import PaimonRelation
 
-KEY, OTHER = fingerprint("a"), fingerprint("b")
-AT_5, AT_7 = Position(5, fingerprint("five")), Position(7, fingerprint("seven"))
+KEY, OTHER = short_hash("a"), short_hash("b")
+AT_5, AT_7 = Position(5, short_hash("five")), Position(7, short_hash("seven"))
 UUID = "_9c2c2bf1-70ae-4fe5-926b-000000000000"
 
 
@@ -43,7 +43,7 @@ def test_commits_of_one_user_differ_by_their_time():
 
 def test_a_position_of_an_older_dbt_paimon_is_known_by_the_user():
     one = commit(5)
-    older = Position(5, fingerprint(one.user))
+    older = Position(5, short_hash(one.user))
     assert older.is_at(one) and not lost(older, [one], "the model")
     assert renewed(older, [commit(4), one]) == Position.at(one)
     assert not older.is_at(replace(one, user="another"))

@@ -15,7 +15,14 @@ from dbt.adapters.paimon.spec.component import PropertyChange
 from dbt.adapters.paimon.spec.problems import ConfigErrors
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.tables.changeset import Changeset
-from dbt.adapters.paimon.tables.rebuilds import TO_VIEW, History, Rebuild, may_need_asking, rebuild_of, refuse_unasked
+from dbt.adapters.paimon.tables.rebuilds import (
+    TO_VIEW,
+    LosableHistory,
+    Rebuild,
+    may_need_asking,
+    rebuild_of,
+    refuse_unasked,
+)
 from dbt.adapters.paimon.writing import read_limits
 from dbt_paimon.plan.previews import Preview
 
@@ -109,11 +116,11 @@ def test_rebuilds_that_may_need_consent(rebuild, config, asks):
 @pytest.mark.parametrize(
     ("history", "refused"),
     [
-        (History(1, 1), False),
-        (History(2, 1), False),
-        (History(2, 2), True),
-        (History(1, 1, ("v1",)), True),
-        (History(1, 1, (), ("work",)), True),
+        (LosableHistory(1, 1), False),
+        (LosableHistory(2, 1), False),
+        (LosableHistory(2, 2), True),
+        (LosableHistory(1, 1, ("v1",)), True),
+        (LosableHistory(1, 1, (), ("work",)), True),
     ],
 )
 def test_which_history_needs_permission(history, refused):
@@ -131,11 +138,11 @@ def test_a_view_that_replaces_a_table_needs_permission():
     assert may_need_asking(node(), TO_VIEW)
     assert not may_need_asking(node(on_rebuild="drop_history"), TO_VIEW)
     with pytest.raises(DbtRuntimeError, match=r"a view has to replace the existing table \(it becomes a view\)"):
-        refuse_unasked(node(), TO_VIEW, History(3, 2), None)
+        refuse_unasked(node(), TO_VIEW, LosableHistory(3, 2), None)
 
 
 def test_a_preview_as_text_and_as_json():
-    lost = History(14, 13, ("audited",))
+    lost = LosableHistory(14, 13, ("audited",))
     found = Preview("model.p.m", "s.m", "table", Action.SWAP, steps=("audits",), reasons=("key",), lost=lost, asks=True)
     assert list(found.lines()) == [
         "s.m (table): rebuild as a new table",

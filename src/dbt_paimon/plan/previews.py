@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.maintenance.selection import TABLES
-from dbt.adapters.paimon.metadata.tags import History
+from dbt.adapters.paimon.metadata.tags import LosableHistory
 from dbt.adapters.paimon.plan.api import MATERIALIZED_VIEW, WriteTarget
 from dbt.adapters.paimon.plan.decide import steps_of
 from dbt.adapters.paimon.plan.materialized_views.refresh import RefreshKind
@@ -54,7 +54,7 @@ class Preview:
     alters: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
-    lost: History | None = None
+    lost: LosableHistory | None = None
     asks: bool = False
     scans: tuple[Scan, ...] = ()
     maintenance: tuple[str, ...] = ()

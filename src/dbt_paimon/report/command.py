@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.paimon.__version__ import version
-from dbt.adapters.paimon.kept_results import KEPT, RESULTS
+from dbt.adapters.paimon.kept_results import KEPT_RESULTS, RESULTS
 from dbt_paimon import selected_nodes
 from dbt_paimon.report import columns, lineage, runs
 from dbt_paimon.report.figures import Cost, Report, Table, connected
@@ -76,7 +76,7 @@ def run(arguments: Sequence[str], results: Sequence[str] = ()) -> Report:
         at=read.at,
         versions={"dbt-paimon": version, **read.versions},
         tables=found,
-        runs=runs.read([*map(Path, results), target / KEPT, target / RESULTS], read.nodes),
+        runs=runs.read([*map(Path, results), target / KEPT_RESULTS, target / RESULTS], read.nodes),
         lineage=lineage.of(read.nodes.values(), frozenset(read.selected - twice)),
         cost=Cost(
             statements=read.statements,

@@ -132,7 +132,7 @@ class TableReader:
         if node["resource_type"] != "model" or found is None:
             return
         for name, saved in positions.saved_in(self._adapter.query, found).items():
-            place = positions.find(positions.fingerprint(name), known.snapshots, saved, relation)
+            place = positions.find(positions.short_hash(name), known.snapshots, saved, relation)
             source = self._shown(*name_parts(name)[:3])
             read = "not known" if place is None else str(place.snapshot)
             yield Reader(node["name"], "incremental model", source, read)

@@ -185,7 +185,7 @@ class TestNewer:
             (_bump_note, "streamed", False),
             (_bump_note, "streamed", True),
             (_bump_locks, "added", False),
-            (_commit(f"dbtc{NEWER}-{positions.fingerprint('x')}.1.{'0' * 8}", "logged values (1L, 0, '+I')"), "logged", False),
+            (_commit(f"dbtc{NEWER}-{positions.short_hash('x')}.1.{'0' * 8}", "logged values (1L, 0, '+I')"), "logged", False),
             (_commit_batch, "streamed", False),
         ],
         ids=[

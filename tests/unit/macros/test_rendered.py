@@ -327,7 +327,7 @@ def steps(materialized: str, current: ExistingTable = OLD, **config: Any) -> lis
     )
     wanted = render.adapter.tables.wanted_columns(as_dbt_columns(COLUMNS), render.node, spec)
     changes = render.adapter.tables.column_changes(wanted, current, render.node)
-    plan = decide(render.node, spec, current, changes, render.adapter.tables.changes, adds=materialized != "table")
+    plan = decide(render.node, spec, current, changes, render.adapter.tables.changeset, adds=materialized != "table")
     macros = Macros(render.context)
     macros.alter(TABLE, plan.before)
     render.adapter.sent.append("-- the rows")
@@ -345,7 +345,7 @@ def rebuild_in_place() -> list[str]:
     render = Rendering({"config": {"materialized": "table"}})
     wanted = render.adapter.tables.wanted_columns(as_dbt_columns(COLUMNS), render.node, NO_KEY)
     changes = render.adapter.tables.column_changes(wanted, OLD, render.node)
-    plan = decide(render.node, NO_KEY, OLD, changes, render.adapter.tables.changes, adds=False)
+    plan = decide(render.node, NO_KEY, OLD, changes, render.adapter.tables.changeset, adds=False)
     settled = SettledPlan(plan.action, plan.before, plan.after, spec=NO_KEY, columns=wanted, source=SOURCE)
     Overwrite(NodeWriter(render.context, render.adapter.plans), TABLE, settled).write()
     return render.adapter.sent

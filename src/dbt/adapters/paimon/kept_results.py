@@ -10,7 +10,7 @@ from typing import Any, Final
 
 RESULTS: Final = "run_results.json"
 # The copy in the same folder, for `dbt-paimon report`.
-KEPT: Final = "paimon_last_run_results.json"
+KEPT_RESULTS: Final = "paimon_last_run_results.json"
 # dbt commands that build or test nodes, and others that write the file (dbt.cli.types.Command).
 BUILDING: Final = frozenset(("build", "run", "seed", "snapshot", "test", "retry", "clone"))
 _OTHERS: Final = frozenset(("compile", "generate", "run-operation", "show"))
@@ -28,4 +28,4 @@ def keep(config: Any) -> None:
     # If the file cannot be read, this command still runs.
     with suppress(OSError, ValueError):
         if json.loads(path.read_text("utf-8")).get("args", {}).get("which") in BUILDING:
-            shutil.copyfile(path, path.with_name(KEPT))
+            shutil.copyfile(path, path.with_name(KEPT_RESULTS))

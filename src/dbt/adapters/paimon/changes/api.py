@@ -11,7 +11,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, Node, call_procedure, table_name
 from dbt.adapters.paimon.changes import positions, reads
-from dbt.adapters.paimon.changes.positions import SavedPosition, fingerprint
+from dbt.adapters.paimon.changes.positions import SavedPosition, short_hash
 from dbt.adapters.paimon.changes.reading import Reading, Source, between, refuse_other_tables, without_row_kind
 from dbt.adapters.paimon.changes.reads import ChangeReadMode, Output, SourceTable
 from dbt.adapters.paimon.metadata import schemas, snapshots, tags
@@ -238,8 +238,8 @@ class Changes:
         return source
 
     def _saved_positions(self, kept: PaimonRelation) -> dict[str, SavedPosition]:
-        """The rows of a positions table, by the fingerprint of the source."""
-        return {fingerprint(name): saved for name, saved in self._named_positions(kept).items()}
+        """The rows of a positions table, by the short hash of the source's name."""
+        return {short_hash(name): saved for name, saved in self._named_positions(kept).items()}
 
     def _named_positions(self, kept: PaimonRelation) -> dict[str, SavedPosition]:
         """The rows of a positions table, by the name of the source."""
@@ -457,7 +457,7 @@ class Changes:
             return
         base = positions.latest(self._commits(branch))
         commits = [commit for commit in self._commits(original) if commit.snapshot <= base.snapshot]
-        found = {name: positions.find(fingerprint(name), commits, saved, original) for name, saved in named.items()}
+        found = {name: positions.find(short_hash(name), commits, saved, original) for name, saved in named.items()}
         moved = {name: SavedPosition(at, base) for name, at in found.items() if at is not None}
         if moved:
             self._write(kept, moved)

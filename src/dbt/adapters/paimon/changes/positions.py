@@ -22,14 +22,15 @@ from dbt.adapters.paimon.state.kinds import Kind, refuse_newer_mark
 from dbt.adapters.paimon.state.tables import option_sql
 
 _PREFIX: Final = Kind.READ_MARK.value
-# Paimon appends `_` and a UUID to the prefix.
+# In milliseconds (see `Position.at`).
 _HALF_HOUR: Final = 1_800_000
+# Paimon appends `_` and a UUID to the prefix.
 _MARK: Final = re.compile(rf"{_PREFIX}((?:-[0-9a-f]{{8}}\.\d+\.[0-9a-f]{{8}})+)_")
 
 
 @dataclass(frozen=True)
 class Position:
-    """The table snapshot up to which a source was read, with a fingerprint of its commit."""
+    """The table snapshot up to which a source was read, with a short hash that identifies its commit."""
 
     snapshot: int
     commit: str
@@ -39,11 +40,11 @@ class Position:
         """The position after a commit."""
         # All commits of a Flink job have the same user. After a rollback, only their times differ.
         # A clock change moves the times that SQL returns, but only by whole half hours.
-        return cls(commit.snapshot, fingerprint(f"{commit.user} {round(commit.at * 1000) % _HALF_HOUR}"))
+        return cls(commit.snapshot, short_hash(f"{commit.user} {round(commit.at * 1000) % _HALF_HOUR}"))
 
     def is_at(self, commit: Commit) -> bool:
         """Whether this is the position after a commit; dbt-paimon before 0.3.0 stored only the commit's user."""
-        by_user = Position(commit.snapshot, fingerprint(commit.user))
+        by_user = Position(commit.snapshot, short_hash(commit.user))
         return self in (Position.at(commit), by_user)
 
 
@@ -72,18 +73,18 @@ def positions_of(target: PaimonRelation) -> PaimonRelation:
     return beside
 
 
-def fingerprint(text: str) -> str:
+def short_hash(text: str) -> str:
     """The first eight hex digits of a string's SHA-256 hash."""
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 def mark(positions: Mapping[str, Position]) -> str:
-    """The commit user prefix that stores positions, keyed by the fingerprint of their source."""
+    """The commit user prefix that stores positions, by their sources' keys (see `reading.Source.key`)."""
     return _PREFIX + "".join(f"-{key}.{at.snapshot}.{at.commit}" for key, at in sorted(positions.items()))
 
 
 def marked(user: str) -> dict[str, Position]:
-    """The positions that a commit user stores, by the fingerprint of their source."""
+    """The positions that a commit user stores, by their sources' keys."""
     found = _MARK.match(user)
     if found is None:
         return {}
@@ -95,7 +96,7 @@ def find(key: str, own: Sequence[Commit], saved: SavedPosition | None, table: ob
     """How far a model has read a source: the later of a mark in its commits and a saved position. None if unknown.
 
     Args:
-        key: the fingerprint of the source.
+        key: the source's key (see `reading.Source.key`).
 
     Returns:
         NOTHING_READ if the model's table has no commits, or was emptied after the last position.

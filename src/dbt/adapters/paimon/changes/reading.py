@@ -13,9 +13,9 @@ from dbt.adapters.paimon.changes.positions import (
     Position,
     SavedPosition,
     find,
-    fingerprint,
     lost,
     renewed,
+    short_hash,
 )
 from dbt.adapters.paimon.changes.reads import Output, SourceTable
 from dbt.adapters.paimon.metadata.snapshots import Commit
@@ -62,13 +62,13 @@ class Source:
     @property
     def key(self) -> str:
         """The source's key in a commit user (see `positions.mark`)."""
-        return fingerprint(self.position_name)
+        return short_hash(self.position_name)
 
     @property
     def keys(self) -> tuple[str, ...]:
         """The keys under which a position may be stored; for a branch, including its table's key."""
         table, is_branch, _ = self.table.name.partition("$branch_")
-        return (self.key, fingerprint(f"{table}`")) if is_branch else (self.key,)
+        return (self.key, short_hash(f"{table}`")) if is_branch else (self.key,)
 
     def position_in(self, own: Sequence[Commit], saved: Mapping[str, SavedPosition], table: object) -> Position | None:
         """How far the source was read, by the commits and the saved positions of the model's `table` (see `find`)."""
@@ -220,5 +220,5 @@ def without_row_kind(
 
 def _tag(own: PaimonRelation, at: Position | None) -> str:
     """The name of the tag that keeps a model's position; without a position, the prefix of all its tags."""
-    prefix = f"{TAG}_{fingerprint(own.render())}_"
+    prefix = f"{TAG}_{short_hash(own.render())}_"
     return prefix if at is None else f"{prefix}{at.snapshot}_{at.commit}"

@@ -17,7 +17,7 @@ from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.features import while_parsing
 from dbt.adapters.paimon.maintenance import first_load, plan, selection, times
 from dbt.adapters.paimon.maintenance.compaction import compaction_problems, typed_partitions
-from dbt.adapters.paimon.maintenance.rescale import Step, rescale_steps
+from dbt.adapters.paimon.maintenance.rescale import UndoableStatement, rescale_steps
 from dbt.adapters.paimon.metadata import files, snapshots, upkeep
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark import responses
@@ -116,7 +116,7 @@ class Maintenance:
         if files.totals(self._adapter.query, relation).level_0 < first_load.LEAST_BYTES:
             return
         self._builds.hold(relation)
-        compact = plan.Action("compact", True, "after a first load", self.call("compact", relation, {}))
+        compact = plan.MaintenanceAction("compact", True, "after a first load", self.call("compact", relation, {}))
         if failed := self._run(relation, compact):
             logger.warning(f"{relation}: its rows are committed but were not compacted: {failed[0]}")
 
@@ -202,11 +202,11 @@ class Maintenance:
 
     def _planned(
         self, relation: PaimonRelation, policy: MaintenancePolicy, spec: TableSpec, *, force: bool = False
-    ) -> list[plan.Action]:
+    ) -> list[plan.MaintenanceAction]:
         state = upkeep.read(self._adapter.query, relation, plan.figures(policy))
         return plan.plan(relation, policy, state, spec, self._adapter.versions, force=force)
 
-    def _run(self, relation: PaimonRelation, action: plan.Action) -> list[str]:
+    def _run(self, relation: PaimonRelation, action: plan.MaintenanceAction) -> list[str]:
         """Run one action and return its error message, if any, as a list."""
         try:
             if action.buckets:
@@ -379,7 +379,7 @@ class Maintenance:
 
 def _undo(step: Statement) -> str:
     """The SQL that undoes a step of a rescale, or ''."""
-    return step.undo if isinstance(step, Step) else ""
+    return step.undo if isinstance(step, UndoableStatement) else ""
 
 
 def _read_or_none(relation: PaimonRelation, read: Callable[[], R]) -> R | None:

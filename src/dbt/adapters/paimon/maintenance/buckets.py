@@ -45,11 +45,13 @@ class Buckets:
 
         If the number is far off, the rows are written again. If there are no rows, a later run chooses the number.
         """
-        if not spec.auto_buckets or spec.bucket < 1 or bucket_numbers.MARK in spec.options:
+        if not spec.auto_buckets or spec.bucket < 1 or bucket_numbers.BUCKET_STATE_OPTION in spec.options:
             return
         largest = self._largest(relation)
         if largest is None:
-            self._alter(relation, f"set tblproperties ('{bucket_numbers.MARK}' = '{bucket_numbers.UNDECIDED}')")
+            self._alter(
+                relation, f"set tblproperties ('{bucket_numbers.BUCKET_STATE_OPTION}' = '{bucket_numbers.UNDECIDED}')"
+            )
         elif bucket_numbers.is_off(spec.bucket, largest, self._tasks):
             number = bucket_numbers.wanted(largest, self._tasks)
             logger.debug(f"{relation}: {largest} bytes in one partition need {number} buckets, not {spec.bucket}")
@@ -63,7 +65,7 @@ class Buckets:
         Repeats a rescale that was killed. A table without rows gets a new number, and stays marked until a run finds
         rows in it, because this run's query may return no rows either.
         """
-        mark = current.options.get(bucket_numbers.MARK)
+        mark = current.options.get(bucket_numbers.BUCKET_STATE_OPTION)
         if mark is None or is_empty_run():
             return spec
         if bucket_numbers.is_rescaling(current.options):
@@ -73,7 +75,7 @@ class Buckets:
         if not spec.auto_buckets:
             return spec
         if self._largest(relation) is not None:
-            self._alter(relation, f"unset tblproperties ('{bucket_numbers.MARK}')")
+            self._alter(relation, f"unset tblproperties ('{bucket_numbers.BUCKET_STATE_OPTION}')")
             return spec
         decided = bucket_numbers.with_buckets(spec, self._number_for(spec, source))
         if decided.bucket != spec.bucket:

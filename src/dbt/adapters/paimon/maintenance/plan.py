@@ -36,7 +36,7 @@ _NO_CALL: Final = Statement("")
 
 
 @dataclass(frozen=True)
-class Action:
+class MaintenanceAction:
     """An action of a policy, with its CALL. A rescale has only `buckets`, the new number."""
 
     name: str
@@ -69,10 +69,10 @@ def plan(
     versions: Versions,
     *,
     force: bool = False,
-) -> list[Action]:
+) -> list[MaintenanceAction]:
     """Every action of a policy, due or not, in the order to run them; with `force`, a compaction is always due."""
     planner = _Planner(table.parts, state, spec, versions)
-    actions: list[Action] = []
+    actions: list[MaintenanceAction] = []
     if policy.expire_partitions:
         actions.append(planner.expire_partitions(policy.expire_partitions))
     if policy.compact:
@@ -90,12 +90,12 @@ def plan(
 
 @dataclass(frozen=True)
 class _Planner:
-    table: procedures.TableName
+    table: procedures.NameParts
     state: TableState
     spec: TableSpec
     versions: Versions
 
-    def expire_partitions(self, expire: ExpirePartitions) -> Action:
+    def expire_partitions(self, expire: ExpirePartitions) -> MaintenanceAction:
         state = self.state
         by_file = expire.expire_strategy == "update-time"
         now = state.wall_clock if by_file else state.now
@@ -124,10 +124,10 @@ class _Planner:
             why += f"; timestamp_formatter and timestamp_pattern find no time in {unknown}"
         return why
 
-    def compact(self, compact: Compact, *, force: bool) -> Action:
+    def compact(self, compact: Compact, *, force: bool) -> MaintenanceAction:
         part = _part_to_compact(compact, self.state)
         if part is None:
-            return Action("compact", due=False, why="there are no partitions yet")
+            return MaintenanceAction("compact", due=False, why="there are no partitions yet")
         arguments: dict[str, Any] = {
             "where": part.where,
             "order_strategy": compact.order,
@@ -163,7 +163,7 @@ class _Planner:
         names = ("compaction.min.file-num", "compaction.max.file-num")
         return {name: number for name in names if lookup(name, self.versions.paimon)}
 
-    def expire_snapshots(self, expire: ExpireSnapshots, commits: int) -> Action:
+    def expire_snapshots(self, expire: ExpireSnapshots, commits: int) -> MaintenanceAction:
         """Count the expiring table snapshots like ExpireSnapshotsImpl.expire, after `commits` more commits."""
         state = self.state
         first, last = state.first_snapshot, state.last_snapshot + commits
@@ -191,18 +191,18 @@ class _Planner:
         why = f"{count} of {total} table snapshots are due to expire"
         return self._action("expire_snapshots", count > 0, why, arguments)
 
-    def remove_orphans(self, orphans: RemoveOrphanFiles) -> Action:
+    def remove_orphans(self, orphans: RemoveOrphanFiles) -> MaintenanceAction:
         older_than = self.state.wall_clock - timedelta(seconds=_seconds(orphans.older_than))
         arguments = {"older_than": older_than, "dry_run": False}
         return self._action("remove_orphan_files", True, f"orphan files older than {older_than}", arguments)
 
-    def rescale(self, rescale: Rescale) -> Action:
+    def rescale(self, rescale: Rescale) -> MaintenanceAction:
         state = self.state
         # The next run would refuse a table whose number of buckets differs from its config.
         if not self.spec.auto_buckets:
-            return Action("rescale", due=False, why="the config does not have bucket: auto")
+            return MaintenanceAction("rescale", due=False, why="the config does not have bucket: auto")
         if not state.fixed_buckets:
-            return Action("rescale", due=False, why="the table has no fixed buckets, or no rows")
+            return MaintenanceAction("rescale", due=False, why="the table has no fixed buckets, or no rows")
         limit = rescale.max_bucket_size
         why = f"the largest bucket has {state.largest_bucket} bytes (due above {limit})"
         # Fill the buckets only to half the limit, so that the next rescale is far off.
@@ -210,11 +210,11 @@ class _Planner:
         due = state.largest_bucket > limit
         if due:
             why += f": {state.fixed_buckets} -> {number} buckets"
-        return Action("rescale", due, why, buckets=number)
+        return MaintenanceAction("rescale", due, why, buckets=number)
 
-    def _action(self, name: str, due: bool, why: str, arguments: Mapping[str, Any]) -> Action:
+    def _action(self, name: str, due: bool, why: str, arguments: Mapping[str, Any]) -> MaintenanceAction:
         given = {key: value for key, value in arguments.items() if value not in ("", [])}
-        return Action(name, due, why, procedures.statement(name, self.table, given, self.versions))
+        return MaintenanceAction(name, due, why, procedures.statement(name, self.table, given, self.versions))
 
 
 class _Part(NamedTuple):
@@ -290,7 +290,7 @@ def _seconds(duration: str) -> int:
     return parse_duration(duration) // 10**9 if duration else 0
 
 
-def lines(actions: Sequence[Action], *, dry_run: bool) -> Iterator[str]:
+def lines(actions: Sequence[MaintenanceAction], *, dry_run: bool) -> Iterator[str]:
     """The log line of each action."""
     for action in actions:
         verb = ("would run" if dry_run else "runs") if action.due else "not due"

@@ -13,10 +13,10 @@ from typing import Any, Final
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
-from dbt.adapters.paimon.spec.bucket_numbers import MARK, RESCALING, is_rescaling
+from dbt.adapters.paimon.spec.bucket_numbers import BUCKET_STATE_OPTION, RESCALING, is_rescaling
 from dbt.adapters.paimon.spec.table import POSTPONE_BUCKET, TableSpec
 from dbt.adapters.paimon.sql import procedures
-from dbt.adapters.paimon.sql.procedures import Partition, TableName
+from dbt.adapters.paimon.sql.procedures import NameParts, PartitionValues
 from dbt.adapters.paimon.sql.statements import NO_SETTINGS, Statement
 from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.tables.changeset import ExistingTable
@@ -26,19 +26,19 @@ _DYNAMIC: Final = "spark.paimon.dynamic-partition-overwrite"
 
 
 @dataclass(frozen=True)
-class Step(Statement):
+class UndoableStatement(Statement):
     """A statement, and the SQL that undoes it if a later step fails."""
 
     undo: str = ""
 
 
 def rescale_steps(
-    table: TableName,
+    table: NameParts,
     existing: ExistingTable,
     versions: Versions,
     *,
     bucket_num: Any = None,
-    partitions: Partition | Sequence[Partition] | None = None,
+    partitions: PartitionValues | Sequence[PartitionValues] | None = None,
 ) -> tuple[Statement, ...]:
     """The statements of a rescale, in order; each can be run again.
 
@@ -60,13 +60,13 @@ def rescale_steps(
     if spec.hides_new_rows:
         steps.append(procedures.statement("compact", table, {}, versions))
     # If dbt is killed between the ALTER and the rewrite, writes fail. A run that finds the mark repeats the rescale.
-    unmark = f"{alter} unset tblproperties ('{MARK}')"
+    unmark = f"{alter} unset tblproperties ('{BUCKET_STATE_OPTION}')"
     repeats = is_rescaling(existing.options)
     is_marked = partitions is None and (number != spec.bucket or repeats)
     if is_marked:
         # The mark of an unfinished rescale stays if this one fails, too.
         undo = "" if repeats else unmark
-        steps.append(_step(table, f"{alter} set tblproperties ('{MARK}' = '{RESCALING}')", undo=undo))
+        steps.append(_step(table, f"{alter} set tblproperties ('{BUCKET_STATE_OPTION}' = '{RESCALING}')", undo=undo))
     if number != spec.bucket:
         set_bucket = f"{alter} set tblproperties ('bucket' = '%s')"
         steps.append(_step(table, set_bucket % number, undo=set_bucket % spec.bucket))
@@ -76,7 +76,7 @@ def rescale_steps(
     return tuple(steps)
 
 
-def _refuse(table: TableName, spec: TableSpec, given: Mapping[str, Any], versions: Versions) -> None:
+def _refuse(table: NameParts, spec: TableSpec, given: Mapping[str, Any], versions: Versions) -> None:
     """Raise DbtRuntimeError with all problems of the table and the arguments."""
     problems = [*_table_problems(spec, given, versions), *_partition_problems(spec, given["partitions"])]
     for argument, value in given.items():
@@ -87,12 +87,15 @@ def _refuse(table: TableName, spec: TableSpec, given: Mapping[str, Any], version
         raise DbtRuntimeError(f"rescale on {'.'.join(table)}:\n{listed}")
 
 
-def _step(table: TableName, sql: str, conf: Mapping[str, str] = NO_SETTINGS, undo: str = "") -> Step:
-    return Step(sql, "rescale", conf, target=table, undo=undo)
+def _step(table: NameParts, sql: str, conf: Mapping[str, str] = NO_SETTINGS, undo: str = "") -> UndoableStatement:
+    return UndoableStatement(sql, "rescale", conf, target=table, undo=undo)
 
 
 def _rewrite(
-    table: TableName, spec: TableSpec, partitions: Partition | Sequence[Partition] | None, versions: Versions
+    table: NameParts,
+    spec: TableSpec,
+    partitions: PartitionValues | Sequence[PartitionValues] | None,
+    versions: Versions,
 ) -> Statement:
     """The statement that writes all rows, or the rows of some partitions, into the new buckets."""
     if versions.supports(Capability.RESCALE) and _overwrites_by_partition(spec):

@@ -30,7 +30,7 @@ class Refs:
 
 
 @dataclass(frozen=True)
-class History:
+class LosableHistory:
     """The history that a table loses if it is recreated."""
 
     snapshots: int
@@ -80,7 +80,7 @@ def consumers(query: Query, table: Table) -> dict[str, int]:
     return {str(name): int(number) for name, number in rows}
 
 
-def history(query: Query, table: Table) -> History:
+def history(query: Query, table: Table) -> LosableHistory:
     """The table snapshots, tags and branches of a table, read with one statement."""
     # The names are sent as JSON, because a Thrift server sends arrays as strings that cannot be parsed.
     tag_names, branch_names = (
@@ -91,7 +91,7 @@ def history(query: Query, table: Table) -> History:
         f"select count(*), count_if(commit_kind <> '{COMPACT}'), {tag_names}, {branch_names} "
         f"from {table.system_table('snapshots')}"
     )
-    return History(int(snapshots), int(writes), *(tuple(json.loads(each or "[]")) for each in names))
+    return LosableHistory(int(snapshots), int(writes), *(tuple(json.loads(each or "[]")) for each in names))
 
 
 def newest_and_tagged(query: Query, table: Table, name: str) -> tuple[int | None, int | None]:

@@ -11,7 +11,7 @@ from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.paimon.concurrency.conflicts import REBUILD
 from dbt.adapters.paimon.features import while_parsing
-from dbt.adapters.paimon.kept_results import KEPT
+from dbt.adapters.paimon.kept_results import KEPT_RESULTS
 from dbt.adapters.paimon.metadata import snapshots, tags
 from dbt.adapters.paimon.operations.erasing import Consent, Erasures
 from dbt.adapters.paimon.options.table_options import suggestion
@@ -110,7 +110,7 @@ class Operations:
         """
         drop_tags = booleans.argument("rollback_run", "drop_tags", drop_tags)
         config = self._adapter.config
-        path = Path(config.project_root, results) if results else Path(config.project_target_path, KEPT)
+        path = Path(config.project_root, results) if results else Path(config.project_target_path, KEPT_RESULTS)
         written = []
         for node in run_rollbacks.without(run_rollbacks.ran(path, invocation_id, nodes), exclude):
             table = self._adapter.get_relation(*node.relation)

@@ -47,7 +47,7 @@ _OUTSIDE: Final = "data-file.external-paths"
 # The columns of a dead letter that are searched.
 _MESSAGE: Final = {"reason": "string", "key": "binary", "value": "binary"}
 # Not `--full-refresh`, which would overwrite the rows but keep the old table snapshots and tags.
-REBUILD: Final = (
+_ADVICE: Final = (
     "If its rows can be computed again without the key, drop the table (dbt run-operation drop_table) and run its model"
 )
 _VIEW: Final = "dbt_erase_files"
@@ -155,11 +155,11 @@ def shown_key(key: Mapping[str, object]) -> str:
 def unsearchable(found: Target, schemas: Sequence[Schema]) -> Iterator[str]:
     """Each reason why a search may miss files with the key, with a remedy; `schemas`: all schemas of the table."""
     if _OUTSIDE in found.spec.options:
-        yield f"{_OUTSIDE} puts files outside the table's folder, where erase does not look. {REBUILD}"
+        yield f"{_OUTSIDE} puts files outside the table's folder, where erase does not look. {_ADVICE}"
     known = [{field.name: (field.id, field.spark_type) for field in schema.fields} for schema in schemas]
     for name in found.columns:
         if len({schema.get(name) for schema in known}) > 1:
-            yield f"{name} was added or renamed, or its type changed, so older files cannot be searched. {REBUILD}"
+            yield f"{name} was added or renamed, or its type changed, so older files cannot be searched. {_ADVICE}"
 
 
 def why_not(found: Target, versions: Versions) -> Iterator[str]:
@@ -170,9 +170,9 @@ def why_not(found: Target, versions: Versions) -> Iterator[str]:
     if spec.primary_key:
         yield from compaction_problems(spec, {}, versions)
     if in_path := [name for name in spec.partition_by if name in found.columns]:
-        yield f"{in_path[0]} is a partition column: names of folders hold it. {REBUILD} with a different partition_by"
+        yield f"{in_path[0]} is a partition column: names of folders hold it. {_ADVICE} with a different partition_by"
     if iceberg.is_on(spec):
-        yield f"it has Iceberg metadata, which Paimon does not clean up. {REBUILD}"
+        yield f"it has Iceberg metadata, which Paimon does not clean up. {_ADVICE}"
     if kept := [name for name in spec.options if name.startswith(_KEEPS)]:
         yield f"{kept[0]} keeps its changelog longer than its table snapshots. Unset it, and wait until it expires"
 
@@ -346,7 +346,7 @@ class Erasures:
         if unreadable:
             raise DbtRuntimeError(
                 f"erase: {target.relation.shown} has files that Spark cannot search, such as "
-                f"{unreadable[0]}; nothing was done to them. {REBUILD} with file_format: parquet."
+                f"{unreadable[0]}; nothing was done to them. {_ADVICE} with file_format: parquet."
             )
         found: set[str] = set()
         for each in FORMATS:
@@ -372,7 +372,7 @@ class Erasures:
                 names = ", ".join(consumers)
                 yield f"consumers ({names}) keep its old table snapshots. Let the consumers read on, or delete them"
         if held.rows and not held.files:
-            yield f"Paimon finds {counted(held.rows, 'row')} of the key, but Spark finds no file with it. {REBUILD}"
+            yield f"Paimon finds {counted(held.rows, 'row')} of the key, but Spark finds no file with it. {_ADVICE}"
 
     # -- removal ----------------------------------------------------------------------------------------------------
 

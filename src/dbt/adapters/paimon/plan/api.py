@@ -186,7 +186,7 @@ class Plans:
     ) -> Plan:
         """The plan for an existing table, before the node runs; `columns` are its query's, or None if not known yet."""
         changes = self._column_changes(node, spec, current, columns)
-        return decide(node, spec, current, changes, self.tables.changes, adds=adds, strategy=strategy)
+        return decide(node, spec, current, changes, self.tables.changeset, adds=adds, strategy=strategy)
 
     def _column_changes(
         self, node: Node, spec: TableSpec, current: ExistingTable, columns: Sequence[PaimonColumn] | None
@@ -207,7 +207,7 @@ class Plans:
     ) -> Plan:
         """The plan for `dbt-paimon plan`; raises CompilationError if the query's types do not fit the table's."""
         changes = self._column_changes(node, spec, current, None if query is None else query.columns)
-        plan = decide(node, spec, current, changes, self.tables.changes, adds=adds, strategy=strategy)
+        plan = decide(node, spec, current, changes, self.tables.changeset, adds=adds, strategy=strategy)
         if query is not None and changes is not None and adds:
             stored = changes.columns_during_increment(current.columns, on_schema_change(node["config"]))
             self.rows.checked(query, stored, node, spec)
@@ -310,7 +310,7 @@ class Plans:
             return _settled(plan, spec=spec, columns=columns, source=source, current=None)
         with_buckets = bucket_numbers.settled(spec, current.options)
         changes = tables.column_changes(columns, current, node)
-        plan = decide(node, with_buckets, current, changes, tables.changes, adds=False)
+        plan = decide(node, with_buckets, current, changes, tables.changeset, adds=False)
         if plan.action is Action.SWAP:
             tables.refuse_loss(node, table, plan.rebuild, run.full_refresh)
             logger.info(f"{table} is rebuilt and swapped, which loses its table snapshots and tags ({plan.rebuild})")
@@ -356,7 +356,7 @@ class Plans:
         table_columns = changes.columns_during_increment(current.columns, on_schema_change(node["config"]))
         # This check precedes `increment`, because a wrong column name is a clearer error than an immutable option.
         checked = tables.check_columns(node, spec, table_columns, columns, applied.drop)
-        plan = increment(node, spec, current, applied, tables.changes)
+        plan = increment(node, spec, current, applied, tables.changeset)
         spec = checked
         source = self.rows.checked(source, table_columns, node, spec)
         kept = self.deletes.fitting(node, target, spec, table_columns) if strategy == APPLY_CHANGES else None
@@ -396,7 +396,7 @@ class Plans:
         changes = tables.column_changes(wanted, current, node)
         given = [column for column in source.columns if column.name not in helpers]
         changes = replace(changes, add=tables.wanted_columns(current.lacks(given), node, spec))
-        plan = decide(node, spec, current, changes, tables.changes, adds=True)
+        plan = decide(node, spec, current, changes, tables.changeset, adds=True)
         self.history.check_branches(node, spec, target)
         table_columns = (*changes.columns_after_widening(current.columns), *changes.add)
         spec = tables.check_columns(node, spec, table_columns, source.columns)

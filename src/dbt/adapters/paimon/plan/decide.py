@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 
 from dbt.adapters.paimon.maintenance import first_load
 from dbt.adapters.paimon.plan.steps import Action, Plan, Step, StepKind
-from dbt.adapters.paimon.spec.bucket_numbers import MARK, RESCALING, is_rescaling
+from dbt.adapters.paimon.spec.bucket_numbers import BUCKET_STATE_OPTION, RESCALING, is_rescaling
 from dbt.adapters.paimon.spec.strategies import STRATEGIES, on_schema_change
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.tables.changeset import Changeset, ExistingTable, as_dbt_columns, refuse_rebuild
@@ -20,7 +20,7 @@ _ADDING: Final = ("incremental", "snapshot", "streaming")
 
 
 class Compare(Protocol):
-    """Compares options and keys (see `Tables.changes`)."""
+    """Compares options and keys (see `Tables.changeset`)."""
 
     def __call__(
         self, catalog: str, spec: TableSpec, existing: ExistingTable, *, retypes: bool = False, rewrites: bool = False
@@ -136,8 +136,8 @@ def _rebuild(
 
 def _marked(plan: Plan) -> Plan:
     """The plan, with a mark on the table until its rows are in the new buckets: see `maintenance.rescale`."""
-    mark = Step(StepKind.SET_OPTIONS, "paimon__set_options", {"options": {MARK: RESCALING}})
-    unmark = Step(StepKind.UNSET_OPTIONS, "paimon__unset_options", {"names": (MARK,)})
+    mark = Step(StepKind.SET_OPTIONS, "paimon__set_options", {"options": {BUCKET_STATE_OPTION: RESCALING}})
+    unmark = Step(StepKind.UNSET_OPTIONS, "paimon__unset_options", {"names": (BUCKET_STATE_OPTION,)})
     return replace(plan, before=(mark, *plan.before), after=(unmark, *plan.after))
 
 

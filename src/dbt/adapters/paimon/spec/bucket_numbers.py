@@ -14,7 +14,7 @@ from dbt.adapters.paimon.spec.table import TableSpec
 
 # A table option of this adapter. UNDECIDED: the table has had no rows yet, so no number has been chosen.
 # RESCALING: a rescale has started but not finished.
-MARK: Final = "dbt.buckets"
+BUCKET_STATE_OPTION: Final = "dbt.buckets"
 UNDECIDED: Final = "undecided"
 RESCALING: Final = "rescaling"
 
@@ -43,7 +43,7 @@ _TREE: Final = " :+-"
 
 def is_rescaling(options: Mapping[str, str]) -> bool:
     """Whether a rescale of a table with these options has started but not finished."""
-    return options.get(MARK) == RESCALING
+    return options.get(BUCKET_STATE_OPTION) == RESCALING
 
 
 def wanted(size: float, tasks: int) -> int:
@@ -128,7 +128,7 @@ def settled(spec: TableSpec, options: Mapping[str, str]) -> TableSpec:
 def undecided(spec: TableSpec) -> TableSpec:
     """The table with one bucket, marked so that the number is chosen later."""
     one = with_buckets(spec, 1)
-    return replace(one, options={**one.options, MARK: UNDECIDED})
+    return replace(one, options={**one.options, BUCKET_STATE_OPTION: UNDECIDED})
 
 
 def with_buckets(spec: TableSpec, number: int | str | None) -> TableSpec:

@@ -25,8 +25,8 @@ from dbt.adapters.paimon.sql.statements import SORTED_COMPACTION, Statement
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.sql.timestamps import session_moment
 
-TableName = tuple[str, str, str]
-Partition = Mapping[str, Any]
+NameParts = tuple[str, str, str]
+PartitionValues = Mapping[str, Any]
 
 ORDER_STRATEGIES: Final = ("order", "zorder", "hilbert")
 COMPACT_STRATEGIES: Final = ("full", "minor")
@@ -76,7 +76,7 @@ class Procedure:
         )
 
 
-def statement(procedure: str, table: TableName, arguments: Mapping[str, Any], versions: Versions) -> Statement:
+def statement(procedure: str, table: NameParts, arguments: Mapping[str, Any], versions: Versions) -> Statement:
     """The CALL of a procedure as a `Statement`; see `render`."""
     sorts = procedure == "compact" and arguments.get("order_strategy") is not None
     return Statement(
@@ -87,7 +87,7 @@ def statement(procedure: str, table: TableName, arguments: Mapping[str, Any], ve
     )
 
 
-def render(procedure: str, table: TableName, arguments: Mapping[str, Any], versions: Versions) -> str:
+def render(procedure: str, table: NameParts, arguments: Mapping[str, Any], versions: Versions) -> str:
     """The SQL of a procedure's CALL, without arguments that are None; raises DbtRuntimeError with all problems."""
     definition = PROCEDURES[procedure]
     given = {name: value for name, value in arguments.items() if value is not None}
@@ -131,14 +131,14 @@ def argument_problem(procedure: str, name: str, value: Any, versions: Versions) 
 # -- SQL -------------------------------------------------------------------------------------------------
 
 
-def _call(name: str, table: TableName, arguments: Mapping[str, str]) -> str:
+def _call(name: str, table: NameParts, arguments: Mapping[str, str]) -> str:
     if not all(table):
         raise DbtRuntimeError(f"{name}: the table needs a catalog, a schema and an identifier, not {table}.")
     listed = ", ".join(f"{key} => {value}" for key, value in {"table": table_argument(table), **arguments}.items())
     return f"CALL {quoted(table[0])}.sys.{name}({listed})"
 
 
-def table_argument(table: TableName) -> str:
+def table_argument(table: NameParts) -> str:
     """The string literal that names a table in a procedure call."""
     # Always pass three parts. Given two, Spark treats the first as a catalog if a catalog has that name.
     return string_literal(

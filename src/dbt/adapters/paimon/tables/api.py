@@ -18,7 +18,7 @@ from dbt.adapters.paimon.features import while_parsing
 from dbt.adapters.paimon.metadata import files, schemas, snapshots, tags
 from dbt.adapters.paimon.metadata.schemas import Schema
 from dbt.adapters.paimon.metadata.table_name import TableName
-from dbt.adapters.paimon.metadata.tags import History
+from dbt.adapters.paimon.metadata.tags import LosableHistory
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec import bucket_numbers, column_rules
 from dbt.adapters.paimon.spec.api import Specs
@@ -103,7 +103,7 @@ class Tables:
                 f"insert overwrite {relation} select * from {relation}"
             )
 
-    def changes(
+    def changeset(
         self, catalog: str, spec: TableSpec, existing: ExistingTable, *, retypes: bool = False, rewrites: bool = False
     ) -> Changeset:
         """The options and keys that differ between the wanted and the existing table in a Spark catalog.
@@ -147,10 +147,10 @@ class Tables:
             return False
         return bool(existing.primary_key or self._adapter.versions.supports(Capability.TOP_N))
 
-    def history(self, relation: PaimonRelation) -> History:
+    def history(self, relation: PaimonRelation) -> LosableHistory:
         """The table snapshots and tags of a table; a table of another format has no history."""
         if not self._is_paimon_table(relation):
-            return History(0, 0)
+            return LosableHistory(0, 0)
         return tags.history(self._adapter.query, relation)
 
     def refuse_loss(
@@ -160,7 +160,9 @@ class Tables:
         if not full_refresh and rebuilds.may_need_asking(model, rebuild):
             rebuilds.refuse_unasked(model, rebuild, self.history(relation), self._adapter.defaults.warn_history_loss)
 
-    def refuses_loss(self, model: Mapping[str, Any], rebuild: Rebuild, history: History, full_refresh: bool) -> bool:
+    def refuses_loss(
+        self, model: Mapping[str, Any], rebuild: Rebuild, history: LosableHistory, full_refresh: bool
+    ) -> bool:
         """Whether `refuse_loss` would raise an error for a table with this history."""
         asks = not full_refresh and rebuilds.may_need_asking(model, rebuild) and history.is_worth_asking
         return asks and self._adapter.defaults.warn_history_loss is None

@@ -23,7 +23,7 @@ PROTECTED_OPTIONS: Final = frozenset(
     """.split()
 )
 # The option that marks a table as a materialized view; other materializations remove it.
-MATERIALIZED_VIEW: Final = "dbt.materialized-view"
+MATERIALIZED_VIEW_OPTION: Final = "dbt.materialized-view"
 # The id of the stream that writes the table. A batch run resets it, so that the stream does not continue after it.
 STREAM_ID: Final = "dbt.stream-id"
 
@@ -149,7 +149,7 @@ def _with_keys(table: TableSpec) -> dict[str, str]:
 def _differing(wanted: Mapping[str, str], existing: Mapping[str, str], versions: Versions) -> Iterator[PropertyChange]:
     for name in sorted({*wanted, *existing}):
         old, new = existing.get(name), wanted.get(name)
-        if new is None and name not in (MATERIALIZED_VIEW, STREAM_ID) and lookup(name, versions.paimon) is None:
+        if new is None and name not in (MATERIALIZED_VIEW_OPTION, STREAM_ID) and lookup(name, versions.paimon) is None:
             continue
         if canonical(name, old, versions.paimon) != canonical(name, new, versions.paimon):
             yield PropertyChange(name, old, new)

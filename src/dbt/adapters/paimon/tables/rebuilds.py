@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.metadata.tags import History
+from dbt.adapters.paimon.metadata.tags import LosableHistory
 from dbt.adapters.paimon.spec import safeguards
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.tables.changeset import Changeset
@@ -57,7 +57,7 @@ def may_need_asking(model: Mapping[str, Any], rebuild: Rebuild) -> bool:
 
 
 def refuse_unasked(
-    model: Mapping[str, Any], rebuild: Rebuild, history: History, warn: Callable[[str], None] | None
+    model: Mapping[str, Any], rebuild: Rebuild, history: LosableHistory, warn: Callable[[str], None] | None
 ) -> None:
     """Refuse a rebuild that would lose history without consent (DbtRuntimeError); if `warn` is given, only warn."""
     if not history.is_worth_asking:

@@ -17,7 +17,7 @@ from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, call_procedure
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.metadata import snapshots, tags
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.time_travel.states import KEPT, branch_of
+from dbt.adapters.paimon.time_travel.states import NEVER_EXPIRES, branch_of
 
 if TYPE_CHECKING:
     from dbt.contracts.graph.manifest import Manifest
@@ -124,7 +124,7 @@ class Audits:
         self.end(relation)
         newest = snapshots.newest(self._adapter.query, relation) if with_rows else None
         if newest is not None:
-            tag_of_base = {"tag": BRANCH, "snapshot": newest, "time_retained": KEPT}
+            tag_of_base = {"tag": BRANCH, "snapshot": newest, "time_retained": NEVER_EXPIRES}
             call_procedure(self._adapter, "create_tag", relation, tag_of_base)
         tag = None if newest is None else BRANCH
         call_procedure(self._adapter, "create_branch", relation, {"branch": BRANCH, "tag": tag})

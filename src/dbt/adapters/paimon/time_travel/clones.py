@@ -16,7 +16,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, call_procedure
 from dbt.adapters.paimon.capabilities import Capability
-from dbt.adapters.paimon.changes.positions import fingerprint
+from dbt.adapters.paimon.changes.positions import short_hash
 from dbt.adapters.paimon.metadata import snapshots, tags
 from dbt.adapters.paimon.metadata.tags import Refs
 from dbt.adapters.paimon.relation import PaimonRelation
@@ -30,7 +30,7 @@ from dbt.adapters.paimon.sql.views import ViewDirectory
 from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.tables.api import Tables
 from dbt.adapters.paimon.time_travel import audits, branches
-from dbt.adapters.paimon.time_travel.states import KEPT, branch_of
+from dbt.adapters.paimon.time_travel.states import NEVER_EXPIRES, branch_of
 
 BY_BRANCH: Final = "branch"
 _VIEW_TEXT: Final = "View Text"
@@ -65,7 +65,7 @@ def branch_name(schema: str) -> str:
         name = f"schema_{name}"
     if len(name.encode()) <= _MAX_BYTES:
         return name
-    return f"{name.encode()[: _MAX_BYTES - 9].decode(errors='ignore')}_{fingerprint(name)}"
+    return f"{name.encode()[: _MAX_BYTES - 9].decode(errors='ignore')}_{short_hash(name)}"
 
 
 def tag_name(branch: str) -> str:
@@ -148,7 +148,7 @@ def missing(view: object, branch: PaimonRelation, refs: Refs, branch_tags: Colle
 
 def retention(options: Mapping[str, str]) -> str | None:
     """The retention of a branch's tag; None if the table's tags do not expire."""
-    return KEPT if DEFAULT_RETENTION in options else None
+    return NEVER_EXPIRES if DEFAULT_RETENTION in options else None
 
 
 class Clones:
@@ -222,7 +222,7 @@ class Clones:
         plan = self._specs.incremental(model)
         if reason := unsuited(plan.spec, plan.strategy):
             return Clone(branch, reason)
-        changes = self._tables.changes(str(branch.database), plan.spec, self._tables.existing(branch))
+        changes = self._tables.changeset(str(branch.database), plan.spec, self._tables.existing(branch))
         impossible = [*changes.immutable, *changes.remerging()]
         if changes.needs_overwrite:
             impossible += [change for change in changes.altered if change.name == "bucket"]

@@ -22,7 +22,7 @@ TIMESTAMP: Final = "timestamp"
 BRANCH: Final = "branch"
 
 # The retention of a tag that a branch needs. Other tags expire by the table's options.
-KEPT: Final = "36500 d"
+NEVER_EXPIRES: Final = "36500 d"
 # The number of tags, branches or table snapshots that an error lists.
 _MAX_LISTED: Final = 20
 

@@ -13,7 +13,7 @@ from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, Node, is_empty_run, sample_of_run, table_name
 from dbt.adapters.paimon.changes.api import Changes
-from dbt.adapters.paimon.changes.positions import fingerprint, marked
+from dbt.adapters.paimon.changes.positions import marked, short_hash
 from dbt.adapters.paimon.changes.reading import Reading, Source
 from dbt.adapters.paimon.changes.reads import Output, UncomparableError
 from dbt.adapters.paimon.errors.deprecations import warn
@@ -34,7 +34,7 @@ from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql.literals import some_value
 from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.tables.api import Tables
-from dbt.adapters.paimon.tables.changeset import MATERIALIZED_VIEW, ExistingColumn, ExistingTable
+from dbt.adapters.paimon.tables.changeset import MATERIALIZED_VIEW_OPTION, ExistingColumn, ExistingTable
 from dbt.adapters.paimon.unchanged import nodes
 from dbt.adapters.paimon.writing.statement_result import StatementResult
 
@@ -66,7 +66,7 @@ class MaterializedViews:
         view = self._views[node["unique_id"]] = self._definitions.view(node)
         spec = specs.of(node, view.key)
         refuse_options(node, spec)
-        return replace(spec, options={**spec.options, MATERIALIZED_VIEW: "true"})
+        return replace(spec, options={**spec.options, MATERIALIZED_VIEW_OPTION: "true"})
 
     def existing(self, relation: PaimonRelation) -> ExistingTable:
         """Look up a table in the catalog (see `Definitions.existing`)."""
@@ -90,7 +90,7 @@ class MaterializedViews:
         view = self._views[node["unique_id"]]
         if is_rescaling(current.options):
             view = self._views[node["unique_id"]] = replace(view, rebuilt="an interrupted rescale")
-        if not plan.differs or MATERIALIZED_VIEW not in current.options:
+        if not plan.differs or MATERIALIZED_VIEW_OPTION not in current.options:
             return spec
         allowed = str(node["config"].get("on_configuration_change") or "apply")
         if allowed != "apply":
@@ -239,7 +239,7 @@ class MaterializedViews:
             dict(schema_ids),
             nodes.settings(conf),
         ]
-        return fingerprint(json.dumps(content, sort_keys=True))
+        return short_hash(json.dumps(content, sort_keys=True))
 
     def _relation(self, name: TableName) -> PaimonRelation:
         relation = self._adapter.get_relation(name.catalog, name.schema, name.identifier)
