@@ -130,13 +130,13 @@ class Plans:
         self, node: Node, target: PaimonRelation, existing: PaimonRelation | None, spec: TableSpec, full_refresh: bool
     ) -> tuple[TableSpec, tuple[Step, ...]]:
         """The table spec that `on_configuration_change` allows, and the ALTER steps of a materialized view."""
-        is_view = node["config"]["materialized"] == MATERIALIZED_VIEW
-        if not is_view or existing is None or not existing.is_table:
+        is_materialized_view = node["config"]["materialized"] == MATERIALIZED_VIEW
+        if not is_materialized_view or existing is None or not existing.is_table:
             return spec, ()
-        views = self.materialized_views
-        current = views.existing(existing)
+        materialized_views = self.materialized_views
+        current = materialized_views.existing(existing)
         plan = self._plan_for(node, spec, current, as_dbt_columns(current.columns), adds=False)
-        allowed = views.configured(node, target, spec, current, plan, full_refresh=full_refresh)
+        allowed = materialized_views.configured(node, target, spec, current, plan, full_refresh=full_refresh)
         return allowed, (*plan.before, *plan.after) if allowed is spec else ()
 
     def spec_of(self, node: Node) -> tuple[TableSpec, str]:

@@ -41,15 +41,15 @@ def refresh(writer: NodeWriter, run: NodeRun) -> NodeRun:
 
 def _staged(writer: NodeWriter, refresh: Refresh) -> Refresh:
     """Cache and count the changed rows in temporary views; if too much has changed, the refresh becomes full."""
-    rows, views = writer.plans.rows, writer.plans.materialized_views
+    rows, materialized_views = writer.plans.rows, writer.plans.materialized_views
     for part in refresh.changed:
         rows.keep(part.view, writer.sql("paimon__changed_rows_sql", part))
-    refresh = views.limited(refresh)
+    refresh = materialized_views.limited(refresh)
     if refresh.is_full:
         return refresh
     if refresh.groups_view:
         rows.keep(refresh.groups_view, writer.sql("paimon__changed_groups_sql", refresh))
-    return views.counted(refresh)
+    return materialized_views.counted(refresh)
 
 
 @dataclass
@@ -60,15 +60,15 @@ class Refreshing(Writing):
 
     def after_write(self) -> None:
         """Describe the refresh, drop its staged views, and store its source positions."""
-        writer, views = self.writer, self.writer.plans.materialized_views
+        writer, materialized_views = self.writer, self.writer.plans.materialized_views
         refresh, names = self.refresh, self.refresh.views
         if not isinstance(self.mode, AlterOnly):
-            views.describe(writer.node, refresh, self.run.target, writer("load_result", "main"))
+            materialized_views.describe(writer.node, refresh, self.run.target, writer("load_result", "main"))
         if isinstance(self.mode, IncrementalRefresh):
             names = [*self.mode.staged, *names]
         for name in names:
             writer.statement("drop_staged", f"drop view if exists {quoted(name)}")
-        views.end(writer.node, refresh, positions_of(self.run.target))
+        materialized_views.end(writer.node, refresh, positions_of(self.run.target))
 
 
 @dataclass
@@ -80,9 +80,9 @@ class AlterOnly(WriteMode):
 
     def write(self) -> None:
         """Alter the table, and store a result without rows."""
-        writer, views = self.writer, self.writer.plans.materialized_views
+        writer, materialized_views = self.writer, self.writer.plans.materialized_views
         writer.alter(self.run.target, self.run.pending)
-        writer.store(views.nothing_written(writer.node, self.refresh, self.run.target))
+        writer.store(materialized_views.nothing_written(writer.node, self.refresh, self.run.target))
 
     def audit(self) -> None:
         """There are no rows to audit."""
@@ -114,15 +114,15 @@ class IncrementalRefresh(IncrementalWrite):
     def _upsert_and_delete(self, target: PaimonRelation, plan: SettledPlan) -> None:
         """Write rows and deletes in one commit. Over a server, deletes need a MERGE, which reads the whole table."""
         writer, refresh = self.writer, self.refresh
-        views = writer.plans.materialized_views
-        gone = views.delete_row(plan.table_columns, refresh.key)
+        materialized_views = writer.plans.materialized_views
+        gone = materialized_views.delete_row(plan.table_columns, refresh.key)
         sql = writer.sql("paimon__refresh_rows_sql", refresh, plan, gone)
-        writes_kinds = views.writes_row_kinds(target)
+        writes_kinds = materialized_views.writes_row_kinds(target)
         if not writes_kinds:
             view = view_name("rows")
             self.staged.append(view)
             writer.plans.rows.keep(view, sql)
-            if views.count(f"{quoted(view)} where `_row_kind_` = 3"):
+            if materialized_views.count(f"{quoted(view)} where `_row_kind_` = 3"):
                 sql = writer.sql("paimon__refresh_merge_sql", target, refresh, plan, view)
             else:
                 sql = writer.sql("paimon__insert_sql", target, plan.written, quoted(view))
