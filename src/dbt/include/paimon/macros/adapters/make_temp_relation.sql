@@ -6,7 +6,7 @@
   ) -%}
 {% endmacro %}
 
-{#- A staging table is a real table next to its target, until it replaces the target. -#}
+{#- For materializations of packages. The adapter names its own staging tables in `TableWriter.staging`. -#}
 {% macro paimon__make_intermediate_relation(base_relation, suffix) %}
   {%- do return(base_relation.incorporate(path={'identifier': base_relation.identifier ~ suffix}, type='table')) -%}
 {% endmacro %}
