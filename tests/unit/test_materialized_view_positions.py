@@ -79,7 +79,7 @@ def test_other_settings_of_the_session_are_a_full_refresh(settings: list[list[st
     server.own = (Commit(1, "APPEND", server.mark(), 3, 3),)
     server.settings = settings
     refresh = server.refresh()
-    assert refresh.does is kind
+    assert refresh.kind is kind
     assert ("Spark's settings have changed" in refresh.words) == (kind is RefreshKind.FULL)
 
 
@@ -89,8 +89,8 @@ def test_a_saved_position_of_a_table_snapshot_that_was_rolled_back_is_ignored() 
     (key,) = marked(refreshed.user)
     server.saved = {key: SavedPosition(Position(1, short_hash("someone")), Position.at(gone))}
     server.own = (refreshed, gone)
-    assert server.refresh().does is RefreshKind.NONE
+    assert server.refresh().kind is RefreshKind.NONE
     server.own = (refreshed, Commit(2, "APPEND", f"b{UUID}", 3))
     refresh = server.refresh()
-    assert refresh.does is RefreshKind.FULL
+    assert refresh.kind is RefreshKind.FULL
     assert "something other than its refresh wrote its table at snapshot 2" in refresh.words

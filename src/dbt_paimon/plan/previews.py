@@ -173,7 +173,7 @@ class Previewer:
         self, node: Mapping[str, Any], preview: Preview, spec: TableSpec, table: PaimonRelation, full_refresh: bool
     ) -> Preview:
         refresh = self._adapter.plans.refresh(node, spec, table, full_refresh=full_refresh)
-        return replace(preview, does=_REFRESHES[refresh.does], reasons=(refresh.words,) if refresh.words else ())
+        return replace(preview, does=_REFRESHES[refresh.kind], reasons=(refresh.words,) if refresh.words else ())
 
     def _query(self, node: Mapping[str, Any]) -> ModelQuery | None:
         """A node's query and columns; None for seeds, Python models, snapshots and streams."""

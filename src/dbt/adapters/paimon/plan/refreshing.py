@@ -10,7 +10,7 @@ from dbt.adapters.paimon.concurrency.conflicts import REBUILD, REFRESH
 from dbt.adapters.paimon.plan.materialized_views.incremental import view_name
 from dbt.adapters.paimon.plan.materialized_views.refresh import Refresh
 from dbt.adapters.paimon.plan.steps import NodeRun, SettledPlan
-from dbt.adapters.paimon.plan.write_modes import IncrementalWrite, NodeWriter, WriteMode, write_mode_of
+from dbt.adapters.paimon.plan.write_modes import IncrementalWrite, NodeWriter, WriteMode, planned_write_mode
 from dbt.adapters.paimon.plan.writing import Writing
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec.strategies import WHOLE_TABLE
@@ -34,7 +34,10 @@ def refresh(writer: NodeWriter, run: NodeRun) -> NodeRun:
     if planned.groups_view and not planned.is_full:
         sql = writer.sql("paimon__rows_of_groups_sql", planned)
     run, source = plans.with_rows(writer.node, run, writer("paimon__model_query", run.target, sql))
-    mode = write_mode_of(writer, run, source) if planned.is_full else IncrementalRefresh(writer, run, source, planned)
+    if planned.is_full:
+        mode = planned_write_mode(writer, run, source)
+    else:
+        mode = IncrementalRefresh(writer, run, source, planned)
     Refreshing(writer, run, source, mode, refresh=planned).take_steps()
     return run
 

@@ -326,7 +326,7 @@ class ApplyChangesRebuild(WriteMode):
         self.writer.statement("keep_deletes", sql)
 
 
-def write_mode_of(writer: NodeWriter, run: NodeRun, source: ModelQuery) -> WriteMode:
+def planned_write_mode(writer: NodeWriter, run: NodeRun, source: ModelQuery) -> WriteMode:
     """Choose the write mode of a run; also settles the plan of a rebuild."""
     if run.adds:
         return IncrementalWrite(writer, run, source)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from dbt.adapters.paimon.changes.positions import positions_of
 from dbt.adapters.paimon.plan.steps import NodeRun, Step, StepKind
-from dbt.adapters.paimon.plan.write_modes import NodeWriter, WriteMode, write_mode_of
+from dbt.adapters.paimon.plan.write_modes import NodeWriter, WriteMode, planned_write_mode
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.time_travel import clones
@@ -64,7 +64,7 @@ class Writing:
 
     def _write_mode(self) -> WriteMode:
         if self.mode is None:
-            self.mode = write_mode_of(self.writer, self.run, self.source)
+            self.mode = planned_write_mode(self.writer, self.run, self.source)
         return self.mode
 
     def _write(self) -> None:

@@ -100,7 +100,7 @@ LEAVE_OUT: Final = (
 
 
 def _by_key(instead: Mapping[str, str]) -> dict[str, str]:
-    return {key: said for said, keys in instead.items() for key in keys.split()}
+    return {key: remedy for remedy, keys in instead.items() for key in keys.split()}
 
 
 _IGNORED: Final = _by_key(INSTEAD)

@@ -135,7 +135,7 @@ class MaterializedViews:
         _require_positions(read)
         moved = {_name(source): source for source in read.sources.values() if source.end != source.start}
         if not moved:
-            return replace(full, does=RefreshKind.NONE, words="no source has changed")
+            return replace(full, kind=RefreshKind.NONE, words="no source has changed")
         if view.refusal is not None:
             raise view.refusal
         _require_changes(moved.values())
@@ -154,7 +154,7 @@ class MaterializedViews:
         if rows <= refresh.max_rows:
             return refresh
         words = Reason.TOO_MANY.words(f"{rows:,} rows", f"{refresh.max_rows:,}")
-        return replace(refresh, does=RefreshKind.FULL, words=words, groups_view="")
+        return replace(refresh, kind=RefreshKind.FULL, words=words, groups_view="")
 
     def counted(self, refresh: Refresh) -> Refresh:
         """Count what a refresh recomputes, from its temporary views; it becomes full if too much has changed."""
@@ -165,7 +165,7 @@ class MaterializedViews:
         what = "groups" if refresh.groups_view else "keys"
         words = f"{affected:,} of about {max(refresh.total, affected):,} {what}"
         if affected > _FEW and affected > _MAX_SHARE * refresh.total:
-            return replace(refresh, does=RefreshKind.FULL, words=Reason.TOO_MANY.words(words, "half"))
+            return replace(refresh, kind=RefreshKind.FULL, words=Reason.TOO_MANY.words(words, "half"))
         return replace(refresh, affected=affected, words=words)
 
     def count(self, rows: str) -> int:
@@ -194,7 +194,7 @@ class MaterializedViews:
 
     def nothing_written(self, model: Node, refresh: Refresh, target: PaimonRelation) -> StatementResult:
         """Commit the positions of a refresh that wrote nothing, and return dbt's response."""
-        if refresh.does is not RefreshKind.NONE:
+        if refresh.kind is not RefreshKind.NONE:
             self._commit_positions(model, target)
         return StatementResult(responses.of_refresh(refresh.console, refresh.affected or 0))
 
@@ -214,7 +214,7 @@ class MaterializedViews:
 
     def end(self, model: Node, refresh: Refresh, kept: PaimonRelation) -> None:
         """Store the positions of a committed refresh if its commit could not contain them."""
-        if refresh.does is not RefreshKind.NONE and refresh.pinned and self._adapter.handle.embedded() is None:
+        if refresh.kind is not RefreshKind.NONE and refresh.pinned and self._adapter.handle.embedded() is None:
             self._changes.keep(model, kept)
         else:
             self._changes.forget(model)

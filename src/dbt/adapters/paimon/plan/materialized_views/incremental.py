@@ -68,7 +68,7 @@ def planned(view: View, pins: Pins, full: Refresh, totals: Mapping[TableName, in
     new = pins.now | {part.branch.driver: _rows_of(part, "not __dbt_gone") for part in parts}
     refresh = replace(
         full,
-        does=RefreshKind.INCREMENTAL,
+        kind=RefreshKind.INCREMENTAL,
         changed=tuple(parts),
         key=view.key,
         total=sum(totals.get(part.source.table, 0) for part in parts),

@@ -108,20 +108,24 @@ class Refresh:
     """What a run does with a materialized view.
 
     Attributes:
+        kind: whether it rewrites all rows, writes what has changed, or writes nothing.
         words: the reason, or how much has changed, as the console shows it.
         sql: the query to run for a full refresh.
         changed: the driving rows to recompute.
         groups_view: the name of the temporary view of the affected groups; '' if the query does not group.
+        groups: the grouping columns, or empty.
         groups_sql: the queries that return the affected groups.
+        rows_sql: the query that returns the recomputed rows; `groups_view` restricts it to the affected groups.
         key: the key of the view's table, or empty.
         total: the approximate number of keys or groups.
         max_rows: the number of changed driving rows above which a full refresh is cheaper; None without such a limit.
         affected: the number of keys or groups to recompute; None before they are counted.
         deletes: whether keys may have to be deleted.
         drops: whether a changed key or group may no longer have a row, and is then deleted.
+        pinned: the sources with the table snapshots that it reads; empty if they are unknown.
     """
 
-    does: RefreshKind
+    kind: RefreshKind
     words: str = ""
     sql: str = ""
     changed: tuple[ChangedRows, ...] = ()
@@ -140,12 +144,12 @@ class Refresh:
     @property
     def is_full(self) -> bool:
         """Whether it rewrites all rows."""
-        return self.does is RefreshKind.FULL
+        return self.kind is RefreshKind.FULL
 
     @property
     def is_incremental(self) -> bool:
         """Whether it writes only what has changed."""
-        return self.does is RefreshKind.INCREMENTAL
+        return self.kind is RefreshKind.INCREMENTAL
 
     @property
     def appends(self) -> bool:
@@ -166,5 +170,5 @@ class Refresh:
     def console(self) -> str:
         """The text that the console shows after REFRESH."""
         if not self.words and not self.is_full:
-            return self.does.value
-        return f"{self.does.value}{':' if self.is_full else ','} {self.words}"
+            return self.kind.value
+        return f"{self.kind.value}{':' if self.is_full else ','} {self.words}"
