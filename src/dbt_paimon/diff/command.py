@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.formatting import counted
 from dbt.adapters.paimon.profile import load_credentials
-from dbt.adapters.paimon.spark.formatting import counted
 from dbt_paimon import commands, selected_nodes
 from dbt_paimon.diff.comparison import Comparison
 from dbt_paimon.diff.findings import Difference

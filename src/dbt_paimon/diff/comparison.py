@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.formatting import counted, size
 from dbt.adapters.paimon.metadata import files, schemas, snapshots
 from dbt.adapters.paimon.metadata.schemas import Field
-from dbt.adapters.paimon.spark.formatting import counted, size
 from dbt.adapters.paimon.spec.config_values import column_list
 from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.tables.changeset import PROTECTED_OPTIONS

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from dbt.adapters.paimon.spark.formatting import counted
+from dbt.adapters.paimon.formatting import counted
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.formatting import counted, size
 from dbt.adapters.paimon.metadata import files
-from dbt.adapters.paimon.spark.formatting import counted, size
 from dbt_paimon import commands
 from dbt_paimon.env import journal, modified
 from dbt_paimon.env.code import Code

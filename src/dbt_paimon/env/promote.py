@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.spark.formatting import counted
+from dbt.adapters.paimon.formatting import counted
 from dbt_paimon import commands
 from dbt_paimon.env import journal, modified
 from dbt_paimon.env.code import Code

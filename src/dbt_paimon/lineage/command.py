@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.formatting import counted
 from dbt.adapters.paimon.overrides import OURS
-from dbt.adapters.paimon.spark.formatting import counted
 from dbt_paimon import selected_nodes
 from dbt_paimon.lineage import changes, edges, macros, mermaid
 from dbt_paimon.lineage.affected import affected

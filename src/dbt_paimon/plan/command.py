@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dbt.adapters.paimon.formatting import counted
 from dbt.adapters.paimon.plan.steps import Action
-from dbt.adapters.paimon.spark.formatting import counted
 from dbt_paimon import selected_nodes
 from dbt_paimon.plan.previews import Preview, Previewer
 

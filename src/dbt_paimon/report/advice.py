@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Final
 
+from dbt.adapters.paimon.formatting import size
 from dbt.adapters.paimon.options.table_options import parse_duration
-from dbt.adapters.paimon.spark.formatting import size
 
 # Data test -> the defaults of its arguments.
 LIMITS: Final[Mapping[str, Mapping[str, float | str]]] = {

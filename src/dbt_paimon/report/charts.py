@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.spark.formatting import size
+from dbt.adapters.paimon.formatting import size
 from dbt_paimon.report.words import number, seconds
 
 if TYPE_CHECKING:

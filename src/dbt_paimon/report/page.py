@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from jinja2 import Environment, FileSystemLoader
 
-from dbt.adapters.paimon.spark.formatting import counted, size
+from dbt.adapters.paimon.formatting import counted, size
 from dbt_paimon.report import charts, lineage, words
 from dbt_paimon.report.figures import Report
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timezone
 from typing import Final
 
-from dbt.adapters.paimon.spark.formatting import age
+from dbt.adapters.paimon.formatting import age
 
 # An en dash.
 UNKNOWN: Final = "\N{EN DASH}"

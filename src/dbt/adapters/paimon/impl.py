@@ -33,7 +33,7 @@ from dbt.adapters.paimon.errors.redaction import tell_dbt
 from dbt.adapters.paimon.features import lazy_feature, macro_api
 from dbt.adapters.paimon.maintenance.api import Maintenance
 from dbt.adapters.paimon.maintenance.buckets import Buckets
-from dbt.adapters.paimon.maintenance.health_api import Health
+from dbt.adapters.paimon.maintenance.health import Health
 from dbt.adapters.paimon.operations.api import Operations
 from dbt.adapters.paimon.options.capability_names import capability_named
 from dbt.adapters.paimon.plan.api import Plans

@@ -15,13 +15,13 @@ from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, Node, table_na
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.errors.deprecations import warn
 from dbt.adapters.paimon.features import while_parsing
+from dbt.adapters.paimon.formatting import counted, size
 from dbt.adapters.paimon.maintenance import first_load, plan, selection, times
 from dbt.adapters.paimon.maintenance.compaction import compaction_problems, typed_partitions
 from dbt.adapters.paimon.maintenance.rescale import UndoableStatement, rescale_steps
 from dbt.adapters.paimon.metadata import files, snapshots, upkeep
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark import responses
-from dbt.adapters.paimon.spark.formatting import counted, size
 from dbt.adapters.paimon.spec import bucket_numbers
 from dbt.adapters.paimon.spec.api import Specs
 from dbt.adapters.paimon.spec.components.maintenance import expiry_problems

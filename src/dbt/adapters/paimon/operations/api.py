@@ -11,13 +11,13 @@ from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.paimon.concurrency.conflicts import REBUILD
 from dbt.adapters.paimon.features import while_parsing
+from dbt.adapters.paimon.formatting import counted
 from dbt.adapters.paimon.kept_results import KEPT_RESULTS
 from dbt.adapters.paimon.metadata import snapshots, tags
 from dbt.adapters.paimon.operations.erasing import Consent, Erasures
 from dbt.adapters.paimon.options.table_options import suggestion
 from dbt.adapters.paimon.plan.macros import Macros
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.spark.formatting import counted
 from dbt.adapters.paimon.spec.change_rows import DELETES_SUFFIX
 from dbt.adapters.paimon.spec.strategies import WHOLE_TABLE
 from dbt.adapters.paimon.sql import booleans

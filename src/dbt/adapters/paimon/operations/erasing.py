@@ -15,12 +15,12 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Versions
+from dbt.adapters.paimon.formatting import counted
 from dbt.adapters.paimon.maintenance.compaction import compaction_problems
 from dbt.adapters.paimon.metadata import files, schemas, snapshots, tags
 from dbt.adapters.paimon.metadata.files import file_name
 from dbt.adapters.paimon.metadata.schemas import Schema
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.spark.formatting import counted
 from dbt.adapters.paimon.spec import deleting
 from dbt.adapters.paimon.spec.components import iceberg
 from dbt.adapters.paimon.spec.table import TableSpec, option_of_branch

@@ -11,7 +11,7 @@ from typing import Final
 
 from dbt.adapters.events.logging import AdapterLogger
 
-from dbt.adapters.paimon.spark.formatting import counted, roughly_rows, size
+from dbt.adapters.paimon.formatting import counted, roughly_rows, size
 from dbt.adapters.paimon.spark.handles import Handle
 from dbt.adapters.paimon.spark.job_metrics import Progress
 

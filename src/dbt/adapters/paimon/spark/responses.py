@@ -9,9 +9,9 @@ from typing import Final
 from dbt.adapters.contracts.connection import AdapterResponse
 
 from dbt.adapters.paimon.concurrency import conflicts
+from dbt.adapters.paimon.formatting import counted, size
 from dbt.adapters.paimon.metadata.commits import Committed
 from dbt.adapters.paimon.metadata.procedures import ProcedureResult
-from dbt.adapters.paimon.spark.formatting import counted, size
 from dbt.adapters.paimon.spark.job_metrics import JobMetrics
 
 # The kind of a statement that builds a table under a staging name.

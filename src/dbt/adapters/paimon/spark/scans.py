@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from dbt.adapters.paimon.spark.formatting import counted, size
+from dbt.adapters.paimon.formatting import counted, size
 from dbt.adapters.paimon.sql.scala import elements
 
 if TYPE_CHECKING:

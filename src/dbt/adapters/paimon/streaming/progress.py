@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.events.logging import AdapterLogger
 
-from dbt.adapters.paimon.spark.formatting import counted
+from dbt.adapters.paimon.formatting import counted
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

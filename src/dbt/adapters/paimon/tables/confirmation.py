@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.formatting import counted
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.spark.formatting import counted
 
 
 @dataclass(frozen=True)

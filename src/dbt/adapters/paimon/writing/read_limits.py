@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
+from dbt.adapters.paimon.formatting import size
 from dbt.adapters.paimon.metadata import files
-from dbt.adapters.paimon.spark.formatting import size
 from dbt.adapters.paimon.spark.scans import Scan
 from dbt.adapters.paimon.spec import safeguards
 

@@ -12,9 +12,9 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.capabilities import Capability
+from dbt.adapters.paimon.formatting import counted
 from dbt.adapters.paimon.metadata.commits import COMMIT_USER_CONF
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.spark.formatting import counted
 from dbt.adapters.paimon.spec import change_rows, deleting
 from dbt.adapters.paimon.spec.deleting import DeleteMethod
 from dbt.adapters.paimon.spec.strategies import WHOLE_TABLE

@@ -30,7 +30,7 @@ from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import procedures, staging_names
 from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.sql.text import quoted
-from dbt.adapters.paimon.writing import bucket_tasks, lost_answers, swaps
+from dbt.adapters.paimon.writing import bucket_tasks, lost_responses, swaps
 from dbt.adapters.paimon.writing.statement_result import StatementResult
 
 logger = AdapterLogger("Paimon")
@@ -323,7 +323,7 @@ class TableWriter:
         except Exception as exc:
             if not self._adapter.handle.is_lost:
                 raise
-            lost_answers.require_commit(self._adapter, self._writers, relation, user, began, exc)
+            lost_responses.require_commit(self._adapter, self._writers, relation, user, began, exc)
         response = self._response(relation, statement.kind, user, began, grows_by_inserts, adds_rows)
         return StatementResult(response, table)
 

@@ -11,12 +11,12 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, Node
 from dbt.adapters.paimon.features import while_parsing
+from dbt.adapters.paimon.formatting import age, size
 from dbt.adapters.paimon.maintenance import selection
 from dbt.adapters.paimon.metadata import health, system_tables
 from dbt.adapters.paimon.metadata.health import TableHealth
 from dbt.adapters.paimon.options.table_options import parse_duration
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.spark.formatting import age, size
 
 logger = AdapterLogger("Paimon")
 _HEADINGS: Final[Mapping[str, str]] = {"mean_file_bytes": "mean file", "bytes": "size", "levels": "files by level"}
