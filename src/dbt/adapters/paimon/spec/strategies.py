@@ -506,8 +506,8 @@ def is_idempotent(strategy: str, spec: TableSpec) -> bool:
 
 def may_repeat(kind: str, spec: TableSpec) -> bool:
     """Whether a statement of this kind (a strategy, REBUILD, SNAPSHOT or REFRESH) may run again after a conflict."""
-    # An INSERT OVERWRITE, a MERGE by dbt_scd_id, or upserts and deletes by key: each may be repeated without effect.
-    # Only the refresh of a view without a key appends rows.
-    if kind in (REBUILD, SNAPSHOT, REFRESH):
-        return kind != REFRESH or bool(spec.primary_key)
-    return is_idempotent(kind, spec)
+    if kind == REFRESH:
+        # The refresh of a view without a key appends rows, so a second one would duplicate them.
+        return bool(spec.primary_key)
+    # A rebuild replaces all rows, and a snapshot merges by dbt_scd_id, so running them twice changes nothing.
+    return kind in (REBUILD, SNAPSHOT) or is_idempotent(kind, spec)
