@@ -78,31 +78,32 @@ class TableState:
 
 def read(query: Query, table: PaimonRelation, figures: Figures) -> TableState:
     """Read the state of a table with one query; its result is the same with every connection method."""
-    sources = [
-        f"(select {clocks.as_seconds('now()')} as now, "
+    sources = {
+        "c": f"(select {clocks.as_seconds('now()')} as now, "
         f"{clocks.as_seconds(clocks.now_on_jvms_clock())} as wall_clock from {clocks.ONE_ROW})",
-        f"({schemas.current_sql(table)})",
-        _snapshots_sql(table, figures) if figures.snapshots else _NO_SNAPSHOTS,
-        _files_sql(table, figures) if figures.files else _NO_FILES,
-    ]
+        "d": f"({schemas.current_sql(table)})",
+        "s": _snapshots_sql(table, figures) if figures.snapshots else _NO_SNAPSHOTS,
+        "f": _files_sql(table, figures) if figures.files else _NO_FILES,
+    }
     (row,) = query(
         f"select now, wall_clock, s.*, f.*, {schemas.COLUMNS}\nfrom "
-        + "\ncross join ".join(f"{source} as {alias}" for source, alias in zip(sources, "cdsf", strict=True))
+        + "\ncross join ".join(f"{source} as {alias}" for alias, source in sources.items())
     )
-    now, clock, first, last, young, next_read, commits, small_files, partitions, *others = row
-    schema = schemas.Schema.of_row(others[3:])
+    now, clock, first, last, young, next_read, commits, *others = row
+    small_files, partitions, largest_bucket, largest_partition, fixed_buckets, *schema_row = others
+    schema = schemas.Schema.of_row(schema_row)
     types = schema.type_names
     return TableState(
-        datetime.fromisoformat(now),
-        datetime.fromisoformat(clock),
-        types,
-        int(first),
-        int(last),
-        None if young is None else int(young),
-        None if next_read is None else int(next_read),
-        None if commits is None else int(commits),
-        int(small_files),
-        tuple(
+        now=datetime.fromisoformat(now),
+        wall_clock=datetime.fromisoformat(clock),
+        types=types,
+        first_snapshot=int(first),
+        last_snapshot=int(last),
+        first_young_snapshot=None if young is None else int(young),
+        next_read=None if next_read is None else int(next_read),
+        commits=None if commits is None else int(commits),
+        small_files=int(small_files),
+        partitions=tuple(
             Partition(
                 partition_values(entry["partition"], schema.partition_keys, types),
                 int(entry["small_files"]),
@@ -110,7 +111,9 @@ def read(query: Query, table: PaimonRelation, figures: Figures) -> TableState:
             )
             for entry in json.loads(partitions or "[]")
         ),
-        *map(int, others[:3]),
+        largest_bucket=int(largest_bucket),
+        largest_partition=int(largest_partition),
+        fixed_buckets=int(fixed_buckets),
     )
 
 

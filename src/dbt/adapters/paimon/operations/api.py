@@ -315,7 +315,8 @@ class Operations:
         if schema not in schemas:
             why = f"{database} has no schema {schema}. Existing schemas: {', '.join(sorted(schemas))}."
         else:
-            why = f"{database}.{schema} has no table{wanted and f' {wanted}'}."
+            what = f"table {wanted}" if wanted else "table"
+            why = f"{database}.{schema} has no {what}."
         raise DbtRuntimeError(f"generate_sources: {why}")
 
     def refuse_missing_table(self, asked: str, relation: PaimonRelation, nodes: Sequence[str]) -> None:

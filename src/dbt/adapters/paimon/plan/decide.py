@@ -190,7 +190,7 @@ def _after(node: Mapping[str, Any], current: ExistingTable, columns: ColumnChang
 
 def _comments(node: Mapping[str, Any], current: ExistingTable, columns: ColumnChanges) -> Iterator[Step]:
     # ADD COLUMNS also sets the comments, but dbt's macro for snapshots does not.
-    commented = {column.name for column in columns.add if node["resource_type"] != "snapshot"}
+    commented = set() if node["resource_type"] == "snapshot" else {column.name for column in columns.add}
     for name, comment in columns.comment:
         if name not in commented:
             arguments = {"column_name": name, "comment": comment}

@@ -93,7 +93,9 @@ def _column(column: ExistingColumn, primary_key: Sequence[str], *, constraints: 
         entry["description"] = column.comment
     if not is_plain(column.name):
         entry["quote"] = True
-    kinds = ["not_null"] * (not column.nullable) + ["primary_key"] * (column.name in primary_key)
+    kinds = [] if column.nullable else ["not_null"]
+    if column.name in primary_key:
+        kinds.append("primary_key")
     if kinds and constraints:
         entry["constraints"] = [{"type": kind} for kind in kinds]
     return entry

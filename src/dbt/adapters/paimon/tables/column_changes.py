@@ -163,7 +163,9 @@ def _type_of(name: str, data_type: str, config: Mapping[str, Any], contract: Map
     of_seed = {column.lower(): kind for column, kind in (config.get("column_types") or {}).items()}
     declared = (of_seed.get(name.lower()) or contract.get("data_type") or "").strip().lower()
     sized = SIZED.fullmatch(declared)
-    return f"{'var' * declared.startswith('var')}char({sized[1]})" if sized else typed_nulls(data_type)
+    if sized is None:
+        return typed_nulls(data_type)
+    return f"varchar({sized[1]})" if declared.startswith("var") else f"char({sized[1]})"
 
 
 def column_of_yaml(model: Mapping[str, Any], name: str) -> Mapping[str, Any]:

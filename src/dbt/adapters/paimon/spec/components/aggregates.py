@@ -70,7 +70,7 @@ def _default_on_sequence_rules(spec: TableSpec, versions: Versions) -> Found:
         return
     for columns in (spec.columns_in("sequence.field"), *spec.sequence_groups):
         # With several sequence columns, only last_value keeps the values of one row together.
-        keeping = ("last_value", "last_non_null_value", "max")[: 3 if len(columns) == 1 else 1]
+        keeping = ("last_value", "last_non_null_value", "max") if len(columns) == 1 else ("last_value",)
         ordering = [column for column in columns if column not in spec.primary_key]
         if ordering and function not in keeping:
             yield (
