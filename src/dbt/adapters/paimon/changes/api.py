@@ -38,7 +38,7 @@ class Changes:
         tables: Tables,
         builds: TableWriter,
         unchanged: Unchanged,
-        behind: Callable[[PaimonRelation], PaimonRelation | None],
+        branch_of_view: Callable[[PaimonRelation], PaimonRelation | None],
     ) -> None:
         self._adapter = adapter
         self._tables = tables
@@ -46,7 +46,7 @@ class Changes:
         # Stores the keys of nodes that read no changes.
         self._unchanged = unchanged
         # Returns the branch that a view made by `dbt clone` reads.
-        self._branch_of_view = behind
+        self._branch_of_view = branch_of_view
         # By the node's unique id. A node runs on one thread.
         self._readings: dict[str, Reading] = {}
         # The unique ids of the nodes whose queries were compiled to add rows.

@@ -34,12 +34,12 @@ class History:
         self,
         adapter: AdapterProtocol,
         tables: Tables,
-        behind: Callable[[PaimonRelation], PaimonRelation | None],
+        branch_of_view: Callable[[PaimonRelation], PaimonRelation | None],
     ) -> None:
         self._adapter = adapter
         self._tables = tables
         # Returns the branch that a view made by `dbt clone` reads.
-        self._branch_of_view = behind
+        self._branch_of_view = branch_of_view
 
     @while_parsing(lambda relation, *a, **k: relation)
     def at(self, relation: PaimonRelation, arguments: Mapping[str, Any], model: Mapping[str, Any]) -> PaimonRelation:

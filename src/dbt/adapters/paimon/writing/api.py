@@ -152,12 +152,14 @@ class Rows:
             CompilationError: columns whose types do not fit, or NOT NULL columns that are missing.
         """
         wanted = self._tables.wanted_columns(source.columns, model, spec)
-        warn = self._adapter.defaults.warn_lossy_cast
+        warn_lossy = self._adapter.defaults.warn_lossy_cast
         to = row_checks.destination(
-            model, table_columns, wanted, spec, applies, lossless=warn is None, versions=self._adapter.versions
+            model, table_columns, wanted, spec, applies, lossless=warn_lossy is None, versions=self._adapter.versions
         )
-        if warn is not None and (lossy := row_checks.lossy_columns(source.columns, to)):
-            warn(f"{to.node}: {', '.join(lossy)}: stored with Spark's cast, which may lose data. Cast it in the query.")
+        if warn_lossy is not None and (lossy := row_checks.lossy_columns(source.columns, to)):
+            warn_lossy(
+                f"{to.node}: {', '.join(lossy)}: stored with Spark's cast, which may lose data. Cast it in the query."
+            )
         selected = row_checks.checked_columns(source.columns, to)
         if selected == [column.quoted for column in source.columns]:
             return source

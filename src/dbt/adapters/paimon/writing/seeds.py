@@ -66,13 +66,13 @@ def path_of(model: Mapping[str, Any], config: Any) -> Path:
     return path if path.exists() else Path(model.get("root_path") or root, model["original_file_path"])
 
 
-def load(path: Path, model: Mapping[str, Any], loses: Warn | None = None) -> agate.Table:
+def load(path: Path, model: Mapping[str, Any], warn_lossy: Warn | None = None) -> agate.Table:
     """Read a seed's file as dbt does, except that the columns in `column_types` are read as strings.
 
     These names are case-insensitive. With a name in a different case, dbt itself would read 007 as 7.
 
     Args:
-        loses: called for timestamps that dbt truncates to microseconds; if None, these are refused.
+        warn_lossy: called for timestamps that dbt truncates to microseconds; if None, these are refused.
 
     Raises:
         CompilationError: the file is malformed, or has a timestamp that dbt truncates.
@@ -92,7 +92,7 @@ def load(path: Path, model: Mapping[str, Any], loses: Warn | None = None) -> aga
         raise CompilationError(f"{_where(model)}: {exc}") from exc
     times = [place for place, kind in enumerate(table.column_types) if isinstance(kind, agate.DateTime)]
     for fault in _truncated_times(path, times, model) if times else ():
-        _refuse_or_warn(fault, loses)
+        _refuse_or_warn(fault, warn_lossy)
     # Set by dbt's load_agate_table, too.
     table.original_abspath = str(path.resolve())
     return table
@@ -221,18 +221,18 @@ def stage(
     model: Mapping[str, Any],
     convert_type: ConvertType,
     empty: bool = False,
-    loses: Warn | None = None,
+    warn_lossy: Warn | None = None,
 ) -> None:
     """Register a seed's rows, or none if `empty`, as a temporary view of the session with typed columns.
 
-    `loses` is called for values that Spark's casts would change; if None, these are refused.
+    `warn_lossy` is called for values that Spark's casts would change; if None, these are refused.
 
     Raises:
         DbtRuntimeError: a value does not fit its column's type; the message names file, column and value.
     """
     columns = seed_columns(table, model, convert_type)
     for fault in _inexact_doubles(table, columns, model):
-        _refuse_or_warn(fault, loses)
+        _refuse_or_warn(fault, warn_lossy)
     documents = list(_documents(table.rows, columns, model))
     schema = ", ".join(f"c{index}: {column.carried}" for index, column in enumerate(columns))
     raw = f"{view_name}_raw"
@@ -242,7 +242,7 @@ def stage(
         f"from values {', '.join(['(?)'] * len(documents))} as documents(document)",
         documents,
     )
-    _refuse_bad_text(handle, raw, columns, model, loses)
+    _refuse_bad_text(handle, raw, columns, model, warn_lossy)
     selected = ", ".join(
         f"cast(c{index} as {column.data_type}) as {quoted(column.name)}" for index, column in enumerate(columns)
     )
@@ -298,17 +298,17 @@ def _type_for(number: Decimal, decimal: str) -> str:
 
 
 def _refuse_bad_text(
-    handle: Handle, raw: str, columns: Sequence[SeedColumn], model: Mapping[str, Any], loses: Warn | None
+    handle: Handle, raw: str, columns: Sequence[SeedColumn], model: Mapping[str, Any], warn_lossy: Warn | None
 ) -> None:
     checked = [
         (f"c{i}", column) for i, column in enumerate(columns) if column.overridden and column.data_type != "string"
     ]
     if not checked:
         return
-    if loses is not None:
+    if warn_lossy is not None:
         # A string that is not a value of the type at all is always refused.
         _refuse_strings(handle, raw, checked, model, None, lossless=False)
-    _refuse_strings(handle, raw, checked, model, loses)
+    _refuse_strings(handle, raw, checked, model, warn_lossy)
 
 
 def _refuse_strings(
@@ -316,7 +316,7 @@ def _refuse_strings(
     raw: str,
     checked: Sequence[tuple[str, SeedColumn]],
     model: Mapping[str, Any],
-    loses: Warn | None,
+    warn_lossy: Warn | None,
     lossless: bool = True,
 ) -> None:
     """Refuse strings that are not values of their column's type (see `seed_values.bad_text`)."""
@@ -340,7 +340,8 @@ def _refuse_strings(
     ]
     if problems:
         _refuse_or_warn(
-            f"{_where(model)}: {'; '.join(problems)}. Correct the file, or the column's type under column_types.", loses
+            f"{_where(model)}: {'; '.join(problems)}. Correct the file, or the column's type under column_types.",
+            warn_lossy,
         )
 
 
