@@ -24,7 +24,7 @@ from dbt.adapters.paimon.errors.deprecations import OnceARun, deprecate
 from dbt.adapters.paimon.spark import server
 from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.problems import ConfigErrors
-from dbt.adapters.paimon.spec.strategies import plan_incremental
+from dbt.adapters.paimon.spec.strategies import incremental_spec
 from dbt.adapters.paimon.writing.seed_values import bad_text
 from dbt.adapters.paimon.writing.seeds import check_file, load
 from dbt_paimon import cli
@@ -110,9 +110,9 @@ def test_config_that_is_not_read_is_refused_or_warned_about(config, where):
     config = {"materialized": "incremental", **config}
     versions = Versions.of("0.9.0")
     with pytest.raises(ConfigErrors, match=re.escape(where)):
-        plan_incremental(config, model="m", versions=versions)
+        incremental_spec(config, model="m", versions=versions)
     told: list[str] = []
-    plan_incremental(config, model="m", versions=versions, warn=told.append)
+    incremental_spec(config, model="m", versions=versions, warn=told.append)
     assert [text.startswith("model 'm': ") and where in text for text in told] == [True]
 
 

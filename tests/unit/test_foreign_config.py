@@ -12,7 +12,7 @@ from dbt.adapters.paimon.spec.config import STRATEGY_KEYS
 from dbt.adapters.paimon.spec.foreign_config import is_foreign, partition_column, refusals, warnings
 from dbt.adapters.paimon.spec.key_names import check_key_names
 from dbt.adapters.paimon.spec.problems import ConfigErrors, Problems
-from dbt.adapters.paimon.spec.strategies import plan_incremental
+from dbt.adapters.paimon.spec.strategies import incremental_spec
 
 
 @pytest.mark.parametrize("config", [NodeConfig, SeedConfig, SnapshotConfig, SourceConfig, TestConfig, UnitTestConfig])
@@ -136,14 +136,14 @@ def test_a_flag_ignores_partitions_that_are_no_column():
     """Needed for models of packages, whose config a project cannot override."""
     config = {"partition_by": {"field": "at", "data_type": "timestamp"}, "unique_key": "id"}
     told: list[str] = []
-    plan = plan_incremental(config, model="m", versions=Versions.of("0.9.0"), warn=told.append)
-    assert (plan.spec.partition_by, plan.strategy) == ((), "merge")
+    spec = incremental_spec(config, model="m", versions=Versions.of("0.9.0"), warn=told.append)
+    assert (spec.table.partition_by, spec.strategy) == ((), "merge")
     assert len(told) == 1
     with pytest.raises(ConfigErrors, match="require_strict_config: false"):
-        plan_incremental(config, model="m", versions=Versions.of("0.9.0"))
+        incremental_spec(config, model="m", versions=Versions.of("0.9.0"))
     overwrites = {**config, "incremental_strategy": "insert_overwrite"}
     with pytest.raises(ConfigErrors, match="replace the whole table"):
-        plan_incremental(overwrites, model="m", versions=Versions.of("0.9.0"), warn=told.append)
+        incremental_spec(overwrites, model="m", versions=Versions.of("0.9.0"), warn=told.append)
 
 
 def test_ignored_config_is_warned_about():

@@ -9,7 +9,7 @@ from dbt.adapters.paimon.spec.strategies import (
     STRATEGIES,
     collect_strategy,
     default_strategy,
-    plan_incremental,
+    incremental_spec,
     replace_fault,
 )
 from dbt.adapters.paimon.spec.table import TableSpec
@@ -186,11 +186,11 @@ def test_apply_changes_orders_by_the_kind_last(sequence):
         "rowkind_field": "op",
         "sequence_field": sequence,
     }
-    plan = plan_incremental(config, model="orders", versions=P09)
-    assert plan.strategy == "apply_changes"
+    spec = incremental_spec(config, model="orders", versions=P09)
+    assert spec.strategy == "apply_changes"
     named = [sequence] if isinstance(sequence, str) else sequence
-    assert plan.spec.options["sequence.field"].split(",") == [*dict.fromkeys([*named, "op"])]
-    assert plan.spec.sequence_columns == tuple(name for name in named if name != "op")
+    assert spec.table.options["sequence.field"].split(",") == [*dict.fromkeys([*named, "op"])]
+    assert spec.table.sequence_columns == tuple(name for name in named if name != "op")
 
 
 def test_matrix_covers_every_strategy():
@@ -375,15 +375,15 @@ def test_replace_fault(table, replaceable):
     assert (replace_fault(TABLES[table]) is None) is replaceable
 
 
-def test_plan_incremental_gives_table_and_strategy():
-    plan = plan_incremental({"primary_key": "id"}, model="orders", versions=P09)
-    assert plan.spec.primary_key == ("id",)
-    assert plan.strategy == "upsert"
+def test_incremental_spec_gives_table_and_strategy():
+    spec = incremental_spec({"primary_key": "id"}, model="orders", versions=P09)
+    assert spec.table.primary_key == ("id",)
+    assert spec.strategy == "upsert"
 
 
-def test_plan_incremental_reports_problems_of_table_and_strategy():
+def test_incremental_spec_reports_problems_of_table_and_strategy():
     with pytest.raises(ConfigErrors) as raised:
-        plan_incremental(
+        incremental_spec(
             {"primary_key": "id", "bucket_key": "id", "incremental_strategy": "append"},
             model="orders",
             versions=P09,

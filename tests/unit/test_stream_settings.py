@@ -12,15 +12,15 @@ from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.spec.problems import ConfigErrors
 from dbt.adapters.paimon.streaming import checkpoints, commits
 from dbt.adapters.paimon.streaming.inputs import StreamCall
-from dbt.adapters.paimon.streaming.settings import StreamSettings, plan_stream
+from dbt.adapters.paimon.streaming.settings import StreamSettings, stream_spec
 from dbt.adapters.paimon.streaming.sources import kinds
 
 ENVIRONMENT = Versions(parse_version("0.9.0"), parse_version("3.5.7"), "filesystem")
 
 
 def plan(**config: Any) -> tuple[str, StreamSettings]:
-    planned = plan_stream({"name": "m", "config": config}, ENVIRONMENT)
-    return planned.strategy, planned.settings
+    spec = stream_spec({"name": "m", "config": config}, ENVIRONMENT)
+    return spec.strategy, spec.settings
 
 
 def test_defaults():

@@ -97,7 +97,7 @@ class TableReader:
         config = node["config"]
         try:
             is_incremental = config.get("materialized") == "incremental"
-            spec = self._adapter.specs.incremental(node).spec if is_incremental else self._adapter.specs.of(node)
+            spec = self._adapter.specs.incremental(node).table if is_incremental else self._adapter.specs.of(node)
             texts = config_advice.advice(spec, config, node["name"], self._adapter.versions)
         except DbtBaseException as exc:
             logger.debug(f"No advice on the config of {node['name']}: {exc}")

@@ -16,9 +16,9 @@ from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.column_rules import check_columns
 from dbt.adapters.paimon.spec.doubtful_merges import doubtful
 from dbt.adapters.paimon.spec.spark_settings import settings_of
-from dbt.adapters.paimon.spec.strategies import plan_incremental, plan_snapshot
+from dbt.adapters.paimon.spec.strategies import incremental_spec, snapshot_spec
 from dbt.adapters.paimon.spec.table import TableSpec
-from dbt.adapters.paimon.streaming.settings import plan_stream
+from dbt.adapters.paimon.streaming.settings import stream_spec
 
 FOLDER = Path(__file__).parent
 MODEL = "orders"
@@ -62,11 +62,11 @@ class Case:
             "columns": self.contract.get("columns", {}),
         }
         if self.config.get("materialized") == "incremental":
-            spec = plan_incremental(self.config, **contract).spec
+            spec = incremental_spec(self.config, **contract).table
         elif self.config.get("materialized") == "streaming":
-            spec = plan_stream({"name": MODEL, "config": self.config}, versions).spec
+            spec = stream_spec({"name": MODEL, "config": self.config}, versions).table
         else:
-            build = plan_snapshot if self.config.get("materialized") == "snapshot" else build_table_spec
+            build = snapshot_spec if self.config.get("materialized") == "snapshot" else build_table_spec
             spec = build(self.config, **contract)
         check_columns(spec, self.columns, config=self.config, model=MODEL, versions=versions)
         return spec

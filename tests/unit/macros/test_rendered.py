@@ -22,7 +22,7 @@ from dbt.adapters.paimon.plan.macros import Macros
 from dbt.adapters.paimon.plan.steps import SettledPlan
 from dbt.adapters.paimon.plan.write_modes import NodeWriter, Overwrite
 from dbt.adapters.paimon.spec.build import build_table_spec
-from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES, STRATEGIES, conf_of, plan_incremental
+from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES, STRATEGIES, conf_of, incremental_spec
 from dbt.adapters.paimon.sql import predicates
 from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable, as_dbt_columns
 from dbt.adapters.paimon.writing.deletes import kept_deletes
@@ -66,37 +66,37 @@ def increment(
     known: Mapping[str, ExistingTable] = NOTHING,
 ) -> list[str]:
     """The statements of a strategy; `lacks` are the columns of the table that the model does not return."""
-    plan = plan_incremental(config, model="orders", versions=VERSIONS)
+    spec = incremental_spec(config, model="orders", versions=VERSIONS)
     written = [column for column in table if column.name not in lacks]
     batch = {
         "event_time_start": datetime(2024, 1, 1, tzinfo=timezone.utc),
         "event_time_end": datetime(2024, 1, 2, tzinfo=timezone.utc),
     }
     render = Rendering({"config": config, "batch": batch}, known)
-    keeps = plan.strategy == APPLY_CHANGES
+    keeps = spec.strategy == APPLY_CHANGES
     deletes = known.get("orders__dbt_deletes")
     wanted = config.get("incremental_predicates", [])
-    kept = kept_deletes(relation("orders__dbt_deletes"), plan.spec, table, deletes) if keeps else None
+    kept = kept_deletes(relation("orders__dbt_deletes"), spec.table, table, deletes) if keeps else None
     if kept is not None:
-        NodeWriter(render.context, render.adapter.plans).ready_deletes(kept, plan.spec)
-    columns, batched = list(table), plan.strategy == "microbatch"
+        NodeWriter(render.context, render.adapter.plans).ready_deletes(kept, spec.table)
+    columns, batched = list(table), spec.strategy == "microbatch"
     *before, rows = render(
-        f"get_incremental_{plan.strategy.replace('+', '_')}_sql",
+        f"get_incremental_{spec.strategy.replace('+', '_')}_sql",
         {
             "target_relation": target,
             "temp_relation": from_sql("select * from landing", as_dbt_columns(written)),
-            "unique_key": config.get("unique_key") or list(plan.spec.primary_key),
+            "unique_key": config.get("unique_key") or list(spec.table.primary_key),
             "dest_columns": list(as_dbt_columns(written)),
             "incremental_predicates": predicates.of_table(
                 predicates.by_sqlglot, wanted, [column.name for column in table], "orders"
             ),
             "table_columns": list(table),
-            "spec": plan.spec,
+            "spec": spec.table,
             "kept_deletes": kept,
             "batch_window": render.adapter.rows.batch_window(render.node, columns) if batched else None,
         },
     )
-    return [*before, with_conf(rows, conf_of(plan.strategy, plan.spec))]
+    return [*before, with_conf(rows, conf_of(spec.strategy, spec.table))]
 
 
 KEYED = {"primary_key": "id"}
@@ -553,5 +553,5 @@ def test_each_text_has_a_case():
 
 
 def test_each_strategy_has_a_text():
-    plans = [plan_incremental(given["config"], model="orders", versions=VERSIONS) for given in INCREMENTS.values()]
-    assert {plan.strategy for plan in plans} == set(STRATEGIES)
+    specs = [incremental_spec(given["config"], model="orders", versions=VERSIONS) for given in INCREMENTS.values()]
+    assert {spec.strategy for spec in specs} == set(STRATEGIES)

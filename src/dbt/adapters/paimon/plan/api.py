@@ -143,11 +143,11 @@ class Plans:
         """A node's table spec, and its incremental strategy or ''; ConfigErrors lists every problem of the config."""
         kind = node["config"].get("materialized")
         if kind == "incremental":
-            plan = self.specs.incremental(node)
-            return plan.spec, plan.strategy
+            incremental = self.specs.incremental(node)
+            return incremental.table, incremental.strategy
         if kind == "streaming":
-            stream = self.streams.plan(node)
-            return stream.spec, stream.strategy
+            stream = self.streams.spec(node)
+            return stream.table, stream.strategy
         if kind == MATERIALIZED_VIEW:
             return self.materialized_views.spec(node, self.specs), ""
         if kind == "snapshot":

@@ -40,12 +40,12 @@ def begin(plans: Plans, context: Mapping[str, Any]) -> StreamRun:
     """
     node, streams = context["model"], plans.streams
     target = context["this"].incorporate(type="table")
-    plan = streams.plan(node)
-    strategy_macro = plans.strategy_macro(context, plan.strategy)
+    spec = streams.spec(node)
+    strategy_macro = plans.strategy_macro(context, spec.strategy)
     if strategy_macro.override:
         raise CompilationError(
             f"model '{node['name']}': the macro {strategy_macro.override} writes the rows of the strategy "
-            f"{plan.strategy}, but a stream does not call it. Use a different incremental_strategy, or "
+            f"{spec.strategy}, but a stream does not call it. Use a different incremental_strategy, or "
             "materialized='incremental'."
         )
     streams.hold(node, target)
@@ -53,19 +53,19 @@ def begin(plans: Plans, context: Mapping[str, Any]) -> StreamRun:
     full_refresh = bool(context["should_full_refresh"]())
     run = StreamRun(
         target,
-        plan.spec,
+        spec.table,
         existing,
         full_refresh,
         adds=existing is not None and existing.is_table and not full_refresh,
-        strategy=plan.strategy,
+        strategy=spec.strategy,
         strategy_macro=strategy_macro,
-        settings=plan.settings,
+        settings=spec.settings,
     )
     if (table := run.table) is not None:
         run = replace(run, previous_id=streams.id_of(table))
         streams.refuse_newer(table, run.settings, run.previous_id)
     if run.adds:
-        streams.resume(node, target, run.previous_id, plan, plans.deletes.relations(target))
+        streams.resume(node, target, run.previous_id, spec, plans.deletes.relations(target))
     else:
         run = replace(run, spec=streams.begin(node, run.spec))
     steps = steps_of(run.spec, adds=run.adds, strategy="", branch=False, override=False)
@@ -150,7 +150,15 @@ class StreamWriter:
             plans.builds.release()
             writer.save(sql)
             ended = plans.streams.run(
-                writer.node, relation, dead_letters, sql, run.spec, run.strategy, run.settings, conf, drains
+                writer.node,
+                relation,
+                dead_letters=dead_letters,
+                script=sql,
+                spec=run.spec,
+                strategy=run.strategy,
+                settings=run.settings,
+                conf=conf,
+                drains=drains,
             )
             writer.alter(relation, plan.after)
 

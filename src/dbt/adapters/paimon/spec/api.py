@@ -21,7 +21,7 @@ from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.config_values import column_list
 from dbt.adapters.paimon.spec.names_in_case import NamesInCase
 from dbt.adapters.paimon.spec.problems import Problems
-from dbt.adapters.paimon.spec.strategies import IncrementalPlan
+from dbt.adapters.paimon.spec.strategies import IncrementalSpec
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import names
 
@@ -42,18 +42,18 @@ class Specs:
         config = dict(model["config"])
         if default_primary_key and not config.get("primary_key"):
             config["primary_key"] = list(default_primary_key)
-        build = strategies.plan_snapshot if config.get("materialized") == "snapshot" else build_table_spec
+        build = strategies.snapshot_spec if config.get("materialized") == "snapshot" else build_table_spec
         spec = self._sized(build(config, **self._arguments(model)), model)
         self.advise(model, spec)
         return spec
 
-    def incremental(self, model: Mapping[str, Any]) -> IncrementalPlan:
+    def incremental(self, model: Mapping[str, Any]) -> IncrementalSpec:
         """The table spec and strategy of an incremental model; raises ConfigErrors with the problems of both."""
         self.check_node(model)
-        plan = strategies.plan_incremental(model["config"], **self._arguments(model))
-        plan = replace(plan, spec=self._sized(plan.spec, model))
-        self.advise(model, plan.spec)
-        return plan
+        spec = strategies.incremental_spec(model["config"], **self._arguments(model))
+        spec = replace(spec, table=self._sized(spec.table, model))
+        self.advise(model, spec.table)
+        return spec
 
     def _arguments(self, model: Mapping[str, Any]) -> dict[str, Any]:
         return {

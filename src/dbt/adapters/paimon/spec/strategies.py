@@ -57,10 +57,10 @@ WHOLE_TABLE: Final[Mapping[str, str]] = {_MODE: "static"}
 
 
 @dataclass(frozen=True)
-class IncrementalPlan:
+class IncrementalSpec:
     """The table and the strategy of an incremental model."""
 
-    spec: TableSpec
+    table: TableSpec
     strategy: str
 
 
@@ -98,7 +98,7 @@ def merges(spec: TableSpec, config: Mapping[str, Any]) -> bool:
     return strategy in (MERGE, DELETE_INSERT) or (strategy == MICROBATCH and not spec.partition_by)
 
 
-def plan_incremental(
+def incremental_spec(
     config: Mapping[str, Any],
     *,
     model: str,
@@ -106,21 +106,23 @@ def plan_incremental(
     columns: Mapping[str, Mapping[str, Any]] = {},
     versions: Versions,
     warn: Callable[[str], None] | None = None,
-) -> IncrementalPlan:
+) -> IncrementalSpec:
     """The table and the strategy of an incremental model; raises ConfigErrors with the problems of both."""
     problems = Problems(model, warn=warn)
-    plan = collect_plan(config, problems=problems, constraints=constraints, columns=columns, versions=versions)
+    spec = collect_incremental_spec(
+        config, problems=problems, constraints=constraints, columns=columns, versions=versions
+    )
     problems.raise_if_any()
-    return plan
+    return spec
 
 
-def collect_plan(
+def collect_incremental_spec(
     config: Mapping[str, Any], *, problems: Problems, versions: Versions, **contract: Any
-) -> IncrementalPlan:
-    """Like `plan_incremental`, but adds to `problems` instead of raising. Do not use the plan if it adds any."""
-    spec = collect_table_spec(config, problems=problems, versions=versions, **contract)
-    strategy = collect_strategy(spec, config, versions, problems)
-    return IncrementalPlan(ordered_by_kind(spec) if strategy == APPLY_CHANGES else spec, strategy)
+) -> IncrementalSpec:
+    """Like `incremental_spec`, but adds to `problems` instead of raising. Do not use the result if it adds any."""
+    table = collect_table_spec(config, problems=problems, versions=versions, **contract)
+    strategy = collect_strategy(table, config, versions, problems)
+    return IncrementalSpec(ordered_by_kind(table) if strategy == APPLY_CHANGES else table, strategy)
 
 
 def collect_strategy(spec: TableSpec, config: Mapping[str, Any], versions: Versions, problems: Problems) -> str:
@@ -257,7 +259,7 @@ def _merge_column_faults(request: _Request) -> _Faults:
         )
 
 
-def plan_snapshot(config: Mapping[str, Any], *, model: str, versions: Versions, **contract: Any) -> TableSpec:
+def snapshot_spec(config: Mapping[str, Any], *, model: str, versions: Versions, **contract: Any) -> TableSpec:
     """The table of a snapshot, to which each later run adds rows by MERGE; raises ConfigErrors with all problems.
 
     `contract` has the other arguments of `build_table_spec`.

@@ -34,7 +34,7 @@ from dbt.adapters.paimon.streaming.checkpoints import Checkpoint
 from dbt.adapters.paimon.streaming.hadoop_files import HadoopFolder
 from dbt.adapters.paimon.streaming.inputs import Access, SourceChangedError, StreamCall, raw_view
 from dbt.adapters.paimon.streaming.long_running import Trigger
-from dbt.adapters.paimon.streaming.settings import StreamPlan, StreamSettings, plan_stream
+from dbt.adapters.paimon.streaming.settings import StreamSettings, StreamSpec, stream_spec
 from dbt.adapters.paimon.streaming.sources import kinds
 from dbt.adapters.paimon.streaming.stream import Stream
 from dbt.adapters.paimon.tables.api import Tables
@@ -112,7 +112,7 @@ class Streams:
 
     # -- before the first batch -------------------------------------------------------------------------------------
 
-    def plan(self, model: Node) -> StreamPlan:
+    def spec(self, model: Node) -> StreamSpec:
         """The table, strategy and settings of a streaming model; runs no SQL.
 
         Raises:
@@ -120,7 +120,7 @@ class Streams:
             DbtRuntimeError: the SQL has no `stream(...)`, or the connection or the checkpoint's location is unsuitable.
         """
         self._specs.check_node(model)
-        plan = plan_stream(model, self._adapter.versions)
+        spec = stream_spec(model, self._adapter.versions)
         method = self._adapter.credentials.method
         if method != PaimonConnectionMethod.SESSION:
             raise DbtRuntimeError(
@@ -133,10 +133,10 @@ class Streams:
                 "`from {{ stream(ref('…')) }}` or `{{ stream(source('…', '…')) }}`, or materialize it as a table."
             )
         warehouse = self._session.conf.get(f"spark.sql.catalog.{model['database']}.warehouse", "")
-        if folder := plan.settings.checkpoint_location or warehouse:
+        if folder := spec.settings.checkpoint_location or warehouse:
             HadoopFolder(self._session, folder)
-        self._specs.advise(model, plan.spec)
-        return plan
+        self._specs.advise(model, spec.table)
+        return spec
 
     def hold(self, model: Node, target: PaimonRelation) -> None:
         """Lock a stream for this process until its node ends; raises DbtRuntimeError if another process runs it."""
@@ -157,7 +157,7 @@ class Streams:
         return replace(spec, options={**spec.options, STREAM_ID: stream.id})
 
     def resume(
-        self, model: Node, relation: PaimonRelation, stream_id: str, plan: StreamPlan, deletes: Sequence[PaimonRelation]
+        self, model: Node, relation: PaimonRelation, stream_id: str, spec: StreamSpec, deletes: Sequence[PaimonRelation]
     ) -> None:
         """Continue a stream from its table and checkpoint, or begin one in a table that a batch model has built.
 
@@ -171,12 +171,12 @@ class Streams:
         stream = self._stream(model)
         stream.id = stream_id
         if not stream_id:
-            self._refuse_takeover(model, relation, plan, deletes)
-            self.begin(model, plan.spec)
+            self._refuse_takeover(model, relation, spec, deletes)
+            self.begin(model, spec.table)
             stream.takes_over = True
 
     def _refuse_takeover(
-        self, model: Node, relation: PaimonRelation, plan: StreamPlan, deletes: Sequence[PaimonRelation]
+        self, model: Node, relation: PaimonRelation, spec: StreamSpec, deletes: Sequence[PaimonRelation]
     ) -> None:
         """Raise DbtRuntimeError if a stream cannot take over a table that a batch model has built."""
         where = f"model '{model['name']}'"
@@ -188,7 +188,7 @@ class Streams:
                 "of the sources and replaces the old one when it is complete."
             )
         without_beginning = [call.label for call in self._stream(model).calls.values() if not kinds.has_beginning(call)]
-        if without_beginning and not strategies.is_idempotent(plan.strategy, plan.spec):
+        if without_beginning and not strategies.is_idempotent(spec.strategy, spec.table):
             raise DbtRuntimeError(
                 f"{where}: {relation} has rows of batch runs, and the strategy would duplicate those that are still in "
                 f"{', '.join(without_beginning)}. Set where stream(…) begins: for a Paimon "
@@ -197,7 +197,7 @@ class Streams:
                 "scan_mode='full', or 'startingOffsets': 'earliest'."
             )
         own = deletes_table(relation.identifier or "")
-        if plan.strategy == APPLY_CHANGES and own in [each.identifier for each in deletes]:
+        if spec.strategy == APPLY_CHANGES and own in [each.identifier for each in deletes]:
             kept = f"{relation.schema}.{own}"
             raise DbtRuntimeError(
                 f"{where}: batch runs have kept the deletes of {relation} in {kept}, to ignore older changes, but a "
@@ -263,8 +263,9 @@ class Streams:
         self,
         model: Node,
         target: PaimonRelation,
-        dead: PaimonRelation | None,
-        write: str,
+        *,
+        dead_letters: PaimonRelation | None,
+        script: str,
         spec: TableSpec,
         strategy: str,
         settings: StreamSettings,
@@ -274,8 +275,8 @@ class Streams:
         """Run a stream until it has read everything that existed at its start; if long-running, until it is stopped.
 
         Args:
-            dead: the dead letters table, or None.
-            write: the SQL script that writes a batch.
+            dead_letters: the dead letters table, or None.
+            script: the SQL script that writes a batch.
             conf: Spark settings for the script.
             drains: whether to end when everything is read, even in a long-running process.
 
@@ -290,7 +291,7 @@ class Streams:
         checkpoint = self._checkpoint(target, settings, self._stream(model).id)
         may_repeat = strategies.is_idempotent(strategy, spec)
         alone = partial(self._alone, target, list(leases.of_this_thread()))
-        sink = batches.Sink(target, write, self._stream(model).reads_once, conf, may_repeat, dead, alone)
+        sink = batches.Sink(target, script, self._stream(model).reads_once, conf, may_repeat, dead_letters, alone)
         try:
             return self._run(model, checkpoint, sink, settings, drains)
         except Exception:

@@ -11,7 +11,7 @@ from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.spec import strategies
 from dbt.adapters.paimon.spec.config import DEAD_LETTER, DEFAULT_PROCESSING_TIME, FAIL
 from dbt.adapters.paimon.spec.problems import Problems
-from dbt.adapters.paimon.spec.strategies import IncrementalPlan, collect_plan
+from dbt.adapters.paimon.spec.strategies import IncrementalSpec, collect_incremental_spec
 from dbt.adapters.paimon.spec.table import TableSpec
 
 _ON_BAD_MESSAGE: Final = (DEAD_LETTER, FAIL)
@@ -39,20 +39,20 @@ class StreamSettings:
 
 
 @dataclass(frozen=True)
-class StreamPlan(IncrementalPlan):
+class StreamSpec(IncrementalSpec):
     """The table, strategy and settings of a streaming model."""
 
     settings: StreamSettings
 
 
-def plan_stream(model: Mapping[str, Any], versions: Versions) -> StreamPlan:
+def stream_spec(model: Mapping[str, Any], versions: Versions) -> StreamSpec:
     """Read a streaming model's config; raises ConfigErrors with every problem."""
     config, problems = model["config"], Problems(model.get("name", ""))
     contract = {"constraints": model.get("constraints") or [], "columns": model.get("columns") or {}}
-    plan = collect_plan(config, problems=problems, versions=versions, **contract)
-    settings = collect_settings(config, plan.spec, plan.strategy, problems)
+    spec = collect_incremental_spec(config, problems=problems, versions=versions, **contract)
+    settings = collect_settings(config, spec.table, spec.strategy, problems)
     problems.raise_if_any()
-    return StreamPlan(replace(plan.spec, is_streamed=True), plan.strategy, settings)
+    return StreamSpec(replace(spec.table, is_streamed=True), spec.strategy, settings)
 
 
 def collect_settings(config: Mapping[str, Any], spec: TableSpec, strategy: str, problems: Problems) -> StreamSettings:

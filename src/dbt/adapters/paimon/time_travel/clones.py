@@ -177,9 +177,9 @@ class Clones:
             needed.append(Capability.VIEWS)
         if missing := next(filter(None, map(versions.explain, needed)), ""):
             return missing
-        plan = self._specs.incremental(model)
+        spec = self._specs.incremental(model)
         existing = self._tables.existing(original).as_spec()
-        return unsuited(plan.spec, plan.strategy) or unsuited(existing, "") or None
+        return unsuited(spec.table, spec.strategy) or unsuited(existing, "") or None
 
     def begin(self, view: PaimonRelation, original: PaimonRelation, *, replaces: bool) -> PaimonRelation:
         """Create the branch of a clone at the newest table snapshot of the original.
@@ -219,10 +219,10 @@ class Clones:
         if full_refresh:
             return Clone(branch, "the run has --full-refresh")
         self.check(existing)
-        plan = self._specs.incremental(model)
-        if reason := unsuited(plan.spec, plan.strategy):
+        spec = self._specs.incremental(model)
+        if reason := unsuited(spec.table, spec.strategy):
             return Clone(branch, reason)
-        changes = self._tables.changeset(str(branch.database), plan.spec, self._tables.existing(branch))
+        changes = self._tables.changeset(str(branch.database), spec.table, self._tables.existing(branch))
         impossible = [*changes.immutable, *changes.remerging()]
         if changes.needs_overwrite:
             impossible += [change for change in changes.altered if change.name == "bucket"]
