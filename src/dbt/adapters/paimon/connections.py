@@ -194,23 +194,27 @@ class PaimonConnectionManager(SparkConnectionManager):
             # Spark cannot parse a hook or statement that consists of comments only.
             return AdapterResponse(_message="OK"), _no_rows()
         self._warn_of_lost_nulls(statement.sql)
-        for seconds in (*conflicts.BACK_OFF, None) if statement.repeat else (None,):
+        if not statement.repeat:
+            return self._execute(statement, fetch, limit)
+        waits = iter(conflicts.BACK_OFF)
+        while True:
             try:
                 return self._execute(statement, fetch, limit)
             except DbtDatabaseError as exc:  # noqa: PERF203 - only a few attempts
-                if not statement.repeat or not conflicts.is_conflict(messages.error_text(exc.__cause__ or exc)):
+                if not conflicts.is_conflict(messages.error_text(exc.__cause__ or exc)):
                     raise
                 if self._has_committed(statement):
                     logger.info("The rows are committed; only their compaction conflicted with another writer")
                     if statement.completed_by is not None:
                         self.execute(statement.completed_by)
-                    break
+                    statement_id = self.get_thread_connection().handle.statement_id
+                    return responses.of_statement(statement.kind, statement_id), _no_rows()
+                seconds = next(waits, None)
                 if seconds is None:
                     raise
                 wait = conflicts.with_jitter(seconds)
                 logger.info(f"Another writer committed first: retrying the statement in {wait:.1f} s")
                 time.sleep(wait)
-        return responses.of_statement(statement.kind, self.get_thread_connection().handle.statement_id), _no_rows()
 
     def _has_committed(self, statement: Statement) -> bool:
         """Whether a statement has committed its rows, so that only its compaction conflicted with another writer."""
