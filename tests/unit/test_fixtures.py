@@ -18,6 +18,10 @@ def test_columns_have_the_order_of_the_relation() -> None:
     assert list(row.items()) == [("id", "cast(1 as bigint)"), ("name", "cast('longer' as varchar(3))")]
 
 
+def test_a_column_that_is_null_in_its_view() -> None:
+    assert fixtures.row_sql({"legacy": "x"}, {"legacy": "void"}, "'m'") == {"legacy": "cast('x' as string)"}
+
+
 def test_unknown_column() -> None:
     with pytest.raises(CompilationError, match="Invalid column name: 'x' in unit test fixture for 'm'"):
         fixtures.row_sql({"x": 1}, TYPES, "'m'")

@@ -30,6 +30,12 @@ PROJECT = """
   insert into {{ arg_dict.target_relation }} select id, n + 1, day from {{ arg_dict.temp_relation }}
 {% endmacro %}
 {% macro default__location_clause() %}{% endmacro %}
+
+{# As in projects with elementary. #}
+{% materialization test, default %}
+  {%- do run_query("create table " ~ target.schema ~ ".tested as select '" ~ model.name ~ "' as name") -%}
+  {{ return(dbt.materialization_test_default()) }}
+{% endmaterialization %}
 """
 FIRST = "(1, 10, date '2024-01-01'), (2, 20, date '2024-01-02')"
 # A row outside the window, a row inside it, a new row, and a row that is too old. The last must stay out, although
@@ -73,6 +79,10 @@ class TestOverrides:
         head = "{{{{ config(materialized='incremental', {}) }}}}"
         return {f"{name}.sql": head.format(config) + MODEL for name, config in CONFIGS.items()}
 
+    @pytest.fixture(scope="class")
+    def tests(self):
+        return {"no_negative_key.sql": "select id from {{ ref('upserted') }} where id < 0"}
+
     @pytest.mark.usefixtures("project", "installed")
     def test_overrides_write_the_rows(self, rows):
         run_dbt(["run"])
@@ -89,6 +99,8 @@ class TestOverrides:
             "overwritten": [(1, 1025), (2, 1026), (3, 1030)],
             "upserted": [(1, 26), (2, 27), (3, 31)],
         }
+        run_dbt(["test"])
+        assert rows("select name from {schema}.tested") == [("no_negative_key",)]
         # A warning names the override that is never called; with --warn-error, the warning fails the node.
         (result,) = run_dbt(["run", "--select", "upserted", "--warn-error"], expect_pass=False)
         assert "test.default__location_clause" in result.message

@@ -15,6 +15,7 @@ MODELS = {
     "    return session.read.option('scan.snapshot-id', 1).table(name)",
     "increments": HEAD.replace("MATERIALIZED", "incremental")
     + "    first = 3 if dbt.is_incremental else 1\n    return session.range(first, 4).selectExpr('id', 'id * 10 as n')",
+    "daily-report": HEAD + "    return dbt.ref('base').selectExpr('id', 'id * 10 as n')",
     "no_rows": HEAD + "    return dbt.ref('base').toPandas().assign(n=10, text='x', nothing=None).iloc[:0]",
 }
 # name -> (body of the model, expected part of the message)
@@ -29,6 +30,10 @@ BAD = {
     "unsigned": (
         "    import pandas as pd\n    return pd.DataFrame({'id': pd.Series([2**63], dtype='uint64')})",
         f"column id: {2**63} does not fit into bigint",
+    ),
+    "objects": (
+        "    import uuid\n    import pandas as pd\n    return pd.DataFrame({'id': [uuid.uuid4()]})",
+        "Python model 'objects': ",
     ),
     "option_of_iceberg": (
         "    return session.read.option('snapshot-id', 1).table(str(dbt.this))",
@@ -61,8 +66,8 @@ class TestPythonModels:
         for name, (_, part) in BAD.items():
             assert part in errors[name], errors[name]
         assert rows("select id, n, text, nothing from {schema}.no_rows") == []
-        for name in ("spark_frame", "pandas_frame", "pandas_on_spark"):
-            assert sorted(rows(f"select id, n from {{schema}}.{name}")) == [(1, 10), (2, 20)], name
+        for name in ("spark_frame", "pandas_frame", "pandas_on_spark", "daily-report"):
+            assert sorted(rows(f"select id, n from {{schema}}.`{name}`")) == [(1, 10), (2, 20)], name
             options = dict(rows(f"select key, value from {{schema}}.`{name}$options`"))
             assert options["bucket"] == "2", name
         assert rows("select id from {schema}.as_it_was") == [(1,)]

@@ -41,13 +41,38 @@ select cast(id as bigint) as ID, cast(id as decimal(20,4)) as price, map('b', 2,
 from values (1L), (2L), (10000000000L) as v(id)
 {% endif %}
 """
+# On day 2, a column of strings has numbers.
+CODES = """
+{{ config(materialized='view') }}
+{% if var('day', 1) == 1 %} select * from values (1, '001'), (2, 'b'), (3, '003') as v(id, code)
+{% else %} select * from values (1, 1.50), (4, 12345678901234567.89) as v(id, code) {% endif %}
+"""
 # On day 2, a key occurs twice.
 REPEATED = """
 {{ config(materialized='view') }}
 select * from values (1, 'a'), (2, 'b') {% if var('day', 1) == 2 %}, (2, 'c') {% endif %} as v(id, word)
 """
+# As in dbt's docs, without `hard_deletes` in the result.
+CUSTOM = """
+{% macro snapshot_by_owner_strategy(node, snapshotted_rel, current_rel, config, target_exists) %}
+  {%- set changed = snapshotted_rel ~ '.owner <> ' ~ current_rel ~ '.owner' -%}
+  {%- set hash = snapshot_hash_arguments([config.unique_key, 'owner']) -%}
+  {%- do return({'unique_key': config.unique_key, 'updated_at': snapshot_get_time(), 'row_changed': changed, 'scd_id': hash}) -%}
+{% endmacro %}
+"""
 YAML = """
 snapshots:
+  - name: codes_by_record
+    relation: ref('codes')
+    config:
+      unique_key: id
+      strategy: check
+      check_cols: all
+      hard_deletes: new_record
+      spark_config: {spark.sql.ansi.enabled: true}
+  - name: by_custom
+    relation: ref('planes')
+    config: {unique_key: id, strategy: by_owner}
   - name: grown
     relation: ref('grown_planes')
     config:
@@ -117,6 +142,7 @@ ONCE = [(1, "a", True), (2, "b", False), (2, "B", True), (3, "c", True)]
 # name -> (id, owner, whether the version is current) on day 2
 VERSIONS = {
     "by_check": [*ONCE, (4, "d", True)],
+    "by_custom": [*ONCE, (4, "d", True)],
     "by_own_key": [*ONCE, (4, "d", True)],
     "by_all": [(1, "a", True), (2, "b", True), (2, "B", True), (3, "c", True), (4, "d", True)],
     "by_time": [*ONCE, (4, "d", False)],
@@ -126,6 +152,15 @@ VERSIONS = {
 # (id, n, s[0].y, whether the version is current) on day 2
 SHAPED = [(1, 5, "a", True), (2, 5, "a", False), (2, None, "b", True), (3, 5, "a", False)]
 GROWN_THEN = [(1, 1, True), (2, 1, False), (2, 5, True), (3, 1, False), (3, 1, True), (10000000000, 1, True)]
+CODES_THEN = [
+    (1, "001", False),
+    (1, "1.50", True),
+    (2, "b", False),
+    (2, "b", True),
+    (3, "003", False),
+    (3, "003", True),
+    (4, "12345678901234567.89", True),
+]
 SHAPES_THEN = {"shapes_by_check": SHAPED, "shapes_by_time": [*SHAPED, (3, None, "a", True)]}
 
 
@@ -136,8 +171,13 @@ class TestSnapshot:
             "planes.sql": PLANES,
             "shapes.sql": SHAPES,
             "grown_planes.sql": GROWN,
+            "codes.sql": CODES,
             "planes_repeated.sql": REPEATED,
         }
+
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {"by_owner.sql": CUSTOM}
 
     @pytest.fixture(scope="class")
     def snapshots(self):
@@ -170,6 +210,8 @@ class TestSnapshot:
             ]
             found = rows("select id, deep[0][1].x['k'], dbt_valid_to is null from {schema}.grown order by 1, 2, 3")
             assert found == GROWN_THEN
+            found = rows("select id, code, dbt_valid_to is null from {schema}.codes_by_record order by 1, 3")
+            assert found == CODES_THEN
             for name, before in days.items():
                 assert rows(f"select * from {{schema}}.{name}") == before, name
             for name, expected in VERSIONS.items():

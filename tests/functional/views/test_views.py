@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
-from dbt.tests.util import run_dbt
+from dbt.tests.util import run_dbt, write_file
 
 QUERY = "select id, 'secret token \\' \\\\ \"x\" ünï\n' as word -- credential\nfrom {{ ref('base') }}"
 
@@ -20,6 +21,7 @@ class TestViewsOutliveTheProcess:
             "first.sql": QUERY,
             "second.sql": "select id + 1 as id, word from {{ ref('first') }}",
             "later.sql": "{{ config(materialized='table') }} select * from {{ ref('second') }}",
+            "shared.sql": "{{ config(schema='shared') }} select * from {{ ref('second') }}",
         }
 
     def test_another_process_reads_them(self, project, rows):
@@ -27,6 +29,12 @@ class TestViewsOutliveTheProcess:
         expected = rows("select * from {schema}.later")
         assert expected == [(2, 'secret token \' \\ "x" ünï\n')]
         rows("drop table {schema}.later")
+        # A view of another project.
+        Path(project.project_root, "models", "shared.sql").unlink()
+        sources = f"sources: [{{name: theirs, schema: {project.test_schema}_shared, tables: [name: shared]}}]"
+        write_file(sources, project.project_root, "models", "sources.yml")
+        mine = "{{ config(materialized='table') }} select * from {{ source('theirs', 'shared') }}"
+        write_file(mine, project.project_root, "models", "mine.sql")
         subprocess.run(
             [
                 sys.executable,
@@ -35,6 +43,7 @@ class TestViewsOutliveTheProcess:
                 "run",
                 "--select",
                 "later",
+                "mine",
             ],
             cwd=project.project_root,
             env={**os.environ, "DBT_PROFILES_DIR": str(project.profiles_dir)},
@@ -43,3 +52,4 @@ class TestViewsOutliveTheProcess:
             timeout=300,
         )
         assert rows("select * from {schema}.later") == expected
+        assert rows("select * from {schema}.mine") == expected

@@ -19,6 +19,7 @@ from dbt_common.behavior_flags import BehaviorFlag
 from dbt_common.contracts.constraints import ColumnLevelConstraint, ConstraintType, ModelLevelConstraint
 from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
+from dbt_common.utils.executor import executor
 
 from dbt.adapters.paimon import behavior, catalogs_yml, debug, dispatch, kept_results, profile, shell_hint, support
 from dbt.adapters.paimon.capabilities import Versions
@@ -428,15 +429,35 @@ class PaimonAdapter(SparkAdapter):
         database = database or self.credentials.database
         if not self.has_catalog(unquoted(database)):
             return []
-        return list(super().list_schemas(database))
+        # Spark puts names that are not identifiers in backticks.
+        return [unquoted(name) for name in super().list_schemas(database)]
+
+    def check_schema_exists(self, database: str, schema: str) -> bool:
+        """Whether a catalog has this schema."""
+        return schema in self.list_schemas(database)
 
     def set_relations_cache(self, *arguments: Any, **more: Any) -> None:
         """Fill dbt's relation cache; in commands that might not need Spark, only when the cache is first used."""
-        listing = partial(super().set_relations_cache, *arguments, **more)
+        list_models = partial(super().set_relations_cache, *arguments, **more)
+
+        def listing() -> None:
+            list_models()
+            self._list_views_of_sources()
+
         if early_start.may_end_without_spark():
             self.connections.deferred_cache_fill.defer(listing)
         else:
             listing()
+
+    def _list_views_of_sources(self) -> None:
+        """List the views of other projects, because dbt's cache has only the schemas of this project's models."""
+        sources = getattr(self.get_macro_resolver(), "sources", {}).values()
+        schemas = sorted({each.schema for each in sources if each.database == self.credentials.database})
+        if views.DIRECTORY.needed and schemas:
+            with executor(self.config) as pool:
+                pool.submit_connected(
+                    self, "list_views_of_sources", views.DIRECTORY.list_schemas, schemas, self.query
+                ).result()
 
     def list_relations(self, database: str | None, schema: str) -> list[BaseRelation]:
         """The relations of a schema, from dbt's cache if it has the schema."""

@@ -8,7 +8,7 @@ from dbt.adapters.paimon.connections import open_handle
 from dbt.adapters.paimon.profile import load_credentials
 from dbt.adapters.paimon.spark.runtime import Runtime
 from dbt.adapters.paimon.sql import views
-from dbt.adapters.paimon.sql.text import quoted
+from dbt.adapters.paimon.sql.text import quoted, unquoted
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -37,7 +37,7 @@ def open_spark(
     session = handle.session
     catalog = credentials.database
     views.DIRECTORY.configure(catalog, runtime.view_catalog, credentials.unique_field)
-    schemas = [row[0] for row in session.sql(f"show databases in {quoted(catalog)}").collect()]
+    schemas = [unquoted(row[0]) for row in session.sql(f"show databases in {quoted(catalog)}").collect()]
     with handle.view_settings() as settings:
         views.DIRECTORY.create_all(schemas, lambda sql: session.sql(sql).collect(), settings)
     session.catalog.setCurrentCatalog(catalog)

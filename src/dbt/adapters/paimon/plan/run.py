@@ -47,7 +47,8 @@ class Runs:
         rows.check_snapshot(query, node)
         current = None if run.existing is None else plans.tables.existing(run.target)
         if current is not None:
-            query = snapshots.with_fields_of_table(rows.spelled(query, current), current.columns)
+            records = node["config"].get("hard_deletes") == "new_record"
+            query = snapshots.with_fields_of_table(rows.spelled(query, current), current.columns, records=records)
         sql = f"select * from {query}"
         strategy = writer("strategy_dispatch", writer.config("strategy"))(
             {**node, "compiled_code": sql}, "snapshotted_data", "source_data", node["config"], current is not None
@@ -60,7 +61,7 @@ class Runs:
             Writing(writer, run, source).take_steps()
             return run
         names = writer.config("snapshot_table_column_names") or writer("get_snapshot_table_column_names")
-        snapshots.require_meta_columns(current, names, strategy["hard_deletes"])
+        snapshots.require_meta_columns(current, names, strategy.get("hard_deletes"))
         strategy.update(
             row_changed=snapshots.comparing_maps(strategy["row_changed"], current.columns),
             table=current,

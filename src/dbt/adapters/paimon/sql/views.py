@@ -189,13 +189,18 @@ class ViewDirectory:
         with self._lock:
             self._create_mentioned(sql, run, settings, frozenset())
 
+    def list_schemas(self, schemas: Iterable[str], run: Run) -> None:
+        """Read which views these schemas have, so that their names are rendered with the right catalog."""
+        with self._lock:
+            for schema in schemas:
+                self._list(schema, run)
+
     def create_all(self, schemas: Iterable[str], run: Run, settings: Settings) -> None:
         """Create in Spark the views of these schemas, as they are now stored (see `create_mentioned`)."""
         if not self.needed:
             return
         with self._lock:
-            for schema in schemas:
-                self._list(schema, run)
+            self.list_schemas(schemas, run)
             names = " ".join(identifier for _, identifier in self._known)
             self._create_mentioned(names, run, settings, frozenset())
 

@@ -10,7 +10,6 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.errors.messages import StatementError, shorten
 from dbt.adapters.paimon.options.table_options import suggestion
-from dbt.adapters.paimon.sql.text import quoted, unquoted
 from dbt.adapters.paimon.tables import missing
 from dbt.adapters.paimon.tables.known_catalogs import KnownCatalogs
 from dbt.adapters.paimon.tables.node_errors import HOOKS_OF_A_RUN, NodeErrors
@@ -58,14 +57,10 @@ class Suggestions:
             named = [parts[0]] if len(parts) > 2 and self._adapter.has_catalog(parts[0]) else []
             known = sorted({*named, *self._catalogs.names()})
             target = self._adapter.credentials.catalog
-            return missing.advice(parts, node, target, known, self._schema_names, self._table_or_view_names)
+            return missing.advice(parts, node, target, known, self._adapter.list_schemas, self._table_or_view_names)
         except DbtRuntimeError:
             # The statement's own error is the one to report.
             return ""
-
-    def _schema_names(self, catalog: str) -> list[str]:
-        # Spark puts names that are not identifiers in backticks.
-        return [unquoted(row[0]) for row in self._adapter.query(f"show databases in {quoted(catalog)}")]
 
     def _table_or_view_names(self, catalog: str, schema: str) -> list[str]:
         return [relation.identifier for relation in self._adapter.list_relations(catalog, schema)]

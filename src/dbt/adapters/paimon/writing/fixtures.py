@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from dbt_common.exceptions import CompilationError
 
+from dbt.adapters.paimon.sql.data_types import typed_nulls
 from dbt.adapters.paimon.sql.literals import is_nested, typed_value
 from dbt.adapters.paimon.sql.plain_values import INTEGERS, surely_fits
 from dbt.adapters.paimon.sql.text import string_literal
@@ -41,7 +42,10 @@ def row_sql(
                 f"Accepted columns for {fixture} are: {list(types)}"
             )
     return {
-        name: cell_sql(values[name], data_type, f"unit test fixture for {fixture}: column {name}", check_values)
+        # A view has the type void for NULL; no value could be cast to it.
+        name: cell_sql(
+            values[name], typed_nulls(data_type), f"unit test fixture for {fixture}: column {name}", check_values
+        )
         for name, data_type in types.items()
         if name in values
     }

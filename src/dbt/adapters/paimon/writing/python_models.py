@@ -15,6 +15,7 @@ from dbt.adapters.paimon.errors import excerpts, messages, python_text
 from dbt.adapters.paimon.machine import installation
 from dbt.adapters.paimon.options.table_options import lookup, suggestion, table_options
 from dbt.adapters.paimon.spark.progress import report_progress
+from dbt.adapters.paimon.sql.text import quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -50,6 +51,7 @@ def stage(
         exec(compile(tree, path, "exec"), namespace)  # noqa: S102 - the model is the project's own code
         with report_progress(handle, model["name"]):
             result = namespace["model"](namespace["dbtObj"](handle.load), session)
+        to_frame(session, result, model["name"], path).createOrReplaceTempView(quoted(view_name))
     except DbtRuntimeError:
         raise
     # sys.exit() in a model would end dbt's thread without a result, and dbt would wait for it forever.
@@ -57,7 +59,6 @@ def stage(
         place = python_text.raised_at(exc, path, file or code)
         where = excerpts.shown(place) if place else f"  {path}"
         raise DbtRuntimeError(f"Python model '{model['name']}': {_error_text(exc, where)}") from exc
-    to_frame(session, result, model["name"], path).createOrReplaceTempView(view_name)
 
 
 def _lines_above(model: Mapping[str, Any], file: str) -> int:

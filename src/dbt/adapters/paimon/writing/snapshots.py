@@ -18,7 +18,7 @@ from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.spec.spelling import speller
 from dbt.adapters.paimon.sql.assignment import cast_sql, misfits
 from dbt.adapters.paimon.sql.text import quoted, string_literal
-from dbt.adapters.paimon.sql.type_trees import Array, Map, Struct, TypeTree, type_tree
+from dbt.adapters.paimon.sql.type_trees import Array, Atom, Map, Struct, TypeTree, type_tree
 from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
 from dbt.adapters.paimon.writing.model_query import ModelQuery
 
@@ -36,18 +36,22 @@ def spelled_rows(source: ModelQuery, columns: Iterable[str]) -> ModelQuery:
     return replace(source.selecting(selected), columns=renamed)
 
 
-def with_fields_of_table(source: ModelQuery, columns: Iterable[ExistingColumn]) -> ModelQuery:
+def with_fields_of_table(source: ModelQuery, columns: Iterable[ExistingColumn], *, records: bool) -> ModelQuery:
     """Cast structs of a query to the field order and types of the table.
 
     dbt's macros compare the query's columns with the table's and combine them by UNION, for which Spark requires the
     same fields in the same order. A column whose type does not fit is unchanged; `row_checks` refuses it later.
+
+    Args:
+        records: whether deleted rows get a record (`hard_deletes: new_record`) of the table's values, so that a column
+            has these and the query's. If the table has strings, Spark would then convert them to the query's type.
     """
     wanted = {column.name.lower(): column.data_type for column in columns}
     casts = {}
     for column in source.columns:
         has, wants = type_tree(column.dtype), type_tree(wanted.get(column.name.lower(), ""))
-        is_nested = isinstance(wants, (Array, Map, Struct))
-        if has is not None and wants is not None and is_nested and has != wants and not misfits(has, wants):
+        is_cast = isinstance(wants, (Array, Map, Struct)) or (records and wants == Atom("string"))
+        if has is not None and wants is not None and is_cast and has != wants and not misfits(has, wants):
             casts[column.name] = str(wants), cast_sql(column.quoted, has, wants, partial(_refused, column.name))
     return _with_casts(source, casts)
 

@@ -58,7 +58,9 @@ select
   if(__dbt_change = 'record', 'insert', __dbt_change) as dbt_change_type,
   {%- for column in query_columns %}
     {%- if with_records and column.name | lower in types %}
-  if(__dbt_change = 'record', {{ old }}{{ column.quoted }}, {{ new }}{{ column.quoted }}) as {{ column.quoted }},
+      {#- Spark would convert the query's strings to the table's type, which the check of types is to refuse. -#}
+      {%- set recorded = 'cast(' ~ old ~ column.quoted ~ ' as string)' if column.dtype == 'string' else old ~ column.quoted %}
+  if(__dbt_change = 'record', {{ recorded }}, {{ new }}{{ column.quoted }}) as {{ column.quoted }},
     {%- else %}
   {{ new }}{{ column.quoted }},
     {%- endif %}
