@@ -37,6 +37,7 @@ class Rule:
     """When a combination has a capability.
 
     Attributes:
+        label: what messages and `listed` call it; empty if nothing names it.
         paimon: the first Paimon release with it; None if no release has it.
         until: the first Paimon release that no longer has it.
         spark: the first Spark with it.
@@ -47,7 +48,7 @@ class Rule:
             unreadable tables.
     """
 
-    label: str
+    label: str = ""
     paimon: str | None = "0.9"
     until: str | None = None
     spark: str | None = None
@@ -110,9 +111,7 @@ class Capability(Enum):
     # AbstractFileStoreScan.checkNumOfBuckets, up to 0.9. Later, AbstractFileStoreWrite checks only the bucket that it
     # writes, and accepts rows for new buckets. A key in an old bucket then exists twice [ran, 1.4.2].
     OLD_BUCKETS_GUARDED = Rule(
-        "a check that refuses writes to partitions with another number of buckets than the table",
         until="1.0",
-        remedy="Leave `partitions` out to rewrite all of them.",
         wrong="after a rescale of some partitions, keys that are written again in the other ones exist twice",
     )
     # Before 1.3, SchemaValidation.validateBucket refuses fixed buckets with such a key.
@@ -153,7 +152,6 @@ class Capability(Enum):
     # From 1.4, VectorizedDeltaByteArrayReader.previous is a view of a buffer that each batch clears
     # [ran, 1.4.2 and 2.0.0].
     PARQUET_FORMAT_V2 = Rule(
-        "reading Parquet files of writer version v2",
         paimon=None,
         wrong="texts in Parquet files of `parquet.writer.version` v2 cannot be read, or from Paimon 1.4 have zero "
         "bytes in place of characters, which a compaction keeps",
@@ -172,14 +170,12 @@ class Capability(Enum):
     # ParquetFilters.toParquetObject, https://github.com/apache/paimon/pull/4365: before, Paimon compared a Byte or a
     # Short with Parquet's Integer. With statistics, that fails; with a dictionary, it finds no row [ran, 0.9.0].
     FILTERS_ON_SMALL_INTEGERS = Rule(
-        "filters on tinyint and smallint columns in Parquet files",
         paimon="1.0",
         wrong="a filter on a tinyint or smallint column of a Parquet table fails or misses rows",
     )
     # SparkFilterConverter, https://github.com/apache/paimon/pull/6943: before, Paimon read NOT (column <=> 'a') as
     # column <> 'a', and could skip files with NULL [ran, 0.9.0].
     FILTERS_THAT_KEEP_NULLS = Rule(
-        "filters that keep rows of NULL (is distinct from, is not true)",
         paimon="1.4",
         wrong="a filter with `is distinct from` or `is not true` misses rows with NULL",
     )
@@ -237,7 +233,6 @@ class Capability(Enum):
     )
     # AggregateMergeFunction and PartialUpdateMergeFunction: getAggFuncName, from 1.0.1.
     SEQUENCE_OUTSIDE_DEFAULT_AGGREGATE = Rule(
-        "a default aggregate function that leaves sequence columns alone",
         paimon="1.1",
         wrong="`fields.default-aggregate-function` also aggregates the sequence columns",
     )
@@ -271,7 +266,6 @@ class Capability(Enum):
     # PartialUpdateMergeFunction.initRow, from 1.1: a retraction that is merged first becomes the row's value, and is
     # then merged again with the older rows [ran, 1.4.2 and 2.0.0].
     RETRACTIONS_IN_SEQUENCE_GROUP = Rule(
-        "aggregations in a sequence group, for a '-U' and its '+U' in one write",
         until="1.1",
         wrong="`sum` in a sequence group returns a wrong value for a `-U` and its `+U` in one write, and with "
         "`ignore_retract` so do `product`, `collect` and `listagg`",
@@ -279,15 +273,12 @@ class Capability(Enum):
     # FieldProductAgg, FieldCollectAgg, FieldMergeMapAgg, FieldNestedUpdateAgg and FieldLastNonNullValueAgg ignore
     # a retraction while they have no value [ran, 0.9.0, 1.4.2 and 2.0.0].
     RETRACTIONS_BEFORE_OLDER_ROWS = Rule(
-        "product, collect, merge_map, nested_update and last_non_null_value that apply a '-U' or '-D' before the "
-        "older rows",
         paimon=None,
         wrong="`product`, `collect`, `merge_map`, `nested_update` and `last_non_null_value` ignore a `-U` or `-D` "
         "that is merged before the older rows",
     )
     # AggregateMergeFunction.getResult returns the first value with the highest sequence [ran, 0.9.0, 1.4.2 and 2.0.0].
     FIRST_VALUE_BY_SEQUENCE = Rule(
-        "first_value and first_non_null_value in the order of a sequence",
         paimon=None,
         wrong="`first_value` and `first_non_null_value` with a sequence return a later value",
     )
@@ -307,7 +298,6 @@ class Capability(Enum):
     )
     # RecordLevelExpire.wrap filters each file before the rows of a key are merged [ran, 0.9.0, 1.4.2 and 2.0.0].
     RECORD_EXPIRY_AFTER_MERGING = Rule(
-        "record-level.expire-time by the time of the merged row",
         paimon=None,
         wrong="`record-level.expire-time` drops the old values of a key before they are merged, so that a compaction "
         "changes an aggregate, or shows an older row again",
@@ -373,20 +363,17 @@ class Capability(Enum):
     )
     # DataTableBatchScan.applyPushDownLimit of 0.9 counts deleted rows [ran, 0.9.0; 1.4.2 and 2.0.0 are right].
     LIMIT_WITH_DELETION_VECTORS = Rule(
-        "LIMIT on tables with deletion vectors and without a key",
         paimon="1.0",
         wrong="a query with a `limit` returns too few rows of a table with deletion vectors and without a key",
     )
     # FallbackReadFileStoreTable.Scan before 1.4 takes a partition for missing if statistics skip its files
     # [ran, 0.9.0; 1.4.2 and 2.0.0 are right].
     FILTERS_WITH_FALLBACK_BRANCH = Rule(
-        "conditions on a table with scan.fallback-branch",
         paimon="1.4",
         wrong="with `scan.fallback-branch`, a condition finds rows of the branch in partitions that the table has, too",
     )
     # LookupMergeFunction before 1.2 keeps the row of the highest level, not the merged one [ran, 0.9.0 and 2.0.0].
     LATE_ROWS_WITH_LOOKUP = Rule(
-        "late rows of merged tables with changelog_producer = lookup",
         paimon="1.2",
         wrong="`aggregation` and `partial-update` with a `sequence_field` and the changelog producer `lookup` lose "
         "late rows",
@@ -409,33 +396,28 @@ class Capability(Enum):
     )
     # FieldCollectAgg and FieldMergeMapAgg compare byte arrays by identity [ran, 0.9.0, 1.4.2 and 2.0.0].
     BINARY_IN_COLLECTIONS = Rule(
-        "collect with distinct, and merge_map, of binary values",
         paimon=None,
         wrong="`collect` with `distinct` and `merge_map` keep equal binary values and keys twice",
     )
     # ParquetFilters of 1.4 sends the shortest bytes of a decimal [ran, 1.4.2; 2.0.0 is right].
     BLOOM_FILTERS_OF_DECIMALS = Rule(
-        "Parquet's bloom filters of decimals with more than 18 digits",
         paimon="2.0",
         wrong="on Paimon 1.4 with `parquet.bloom.filter.enabled`, `amount = 1.50` finds no row, if `amount` is a "
         "decimal with more than 18 digits",
     )
     # DateToTimestampCastRule, from 1.4, uses the JVM's time zone [ran, 1.4.2 and 2.0.0; 0.9.0 is right].
     DATE_PARTITIONS_BY_TIMESTAMP = Rule(
-        "conditions that compare a partition column of type date with a timestamp",
         until="1.4",
         wrong="on Spark 3.5, `day >= timestamp'2024-01-31 00:00:00'` misses a day, if `day` is a partition column of "
         "type date, and the session's time zone is not the JVM's",
     )
     # PartialUpdateMergeFunction.retractWithSequenceGroup before 1.1 leaves the key empty [ran, 0.9.0; 2.0.0 is right].
     RETRACTIONS_WITHOUT_INSERT = Rule(
-        "retractions of keys that are not in a table with sequence groups",
         paimon="1.1",
         wrong="with sequence groups, two retractions of a key that is not in the table make it unreadable",
     )
     # PaimonAnalysis.addCastToColumn before 1.1 builds the struct from its fields [ran, 0.9.0; 2.0.0 is right].
     NULL_STRUCTS_OF_CASTS = Rule(
-        "NULL structs in a statement that casts a column",
         paimon="1.1",
         wrong="NULL in a struct column of an ORC or Avro table is written as a struct of NULLs, if Spark casts a "
         "column of the statement",
@@ -443,35 +425,30 @@ class Capability(Enum):
     # AggregateMergeFunction before 1.1: each sequence column keeps its last value that is not NULL
     # [ran, 0.9.0; 2.0.0 is right].
     NULL_IN_SEQUENCES = Rule(
-        "NULL in one of several sequence columns",
         paimon="1.1",
         wrong="a NULL in one of several columns of `sequence_field` of an `aggregation` table is replaced by the older "
         "row's value, so a newer row counts as late",
     )
     # MergeIntoPaimonTable and UpdatePaimonTableCommand before 1.3 [ran, 0.9.0 and 2.0.0].
     ONE_COMMIT_WITH_DELETION_VECTORS = Rule(
-        "MERGE and UPDATE in one commit with deletion vectors",
         paimon="1.3",
         wrong="MERGE and UPDATE of a table with deletion vectors and without a key make two commits; after the first, "
         "readers see both the old and the new rows",
     )
     # SubstringTransform.isNullAt(0) of 1.4 looks at the first partition column.
     SUBSTRING_OF_PARTITIONS = Rule(
-        "substring and left of the second partition column",
         paimon="2.0",
         wrong="on Paimon 1.4, `substring(day, 1, 7) = '2024-01'` finds no row whose first partition column is NULL, if "
         "`day` is the second one",
     )
     # AssignmentAlignmentHelper.recursiveAlignUpdates before 2.0 gives all updates to each struct.
     UPDATES_OF_TWO_STRUCTS = Rule(
-        "UPDATE of fields of two structs",
         paimon="2.0",
         wrong="`update … set net.amount = 1, gross.tax = 2` also sets `gross.amount` and `net.tax`",
     )
     # SparkExpressionConverter and CastTransform, from 1.4: the text has six digits after the seconds
     # [ran, 1.4.2 and 2.0.0; 0.9.0 is right].
     TEXT_OF_TIMESTAMP_PARTITIONS = Rule(
-        "conditions on the text of a partition column of type timestamp",
         until="1.4",
         wrong="`cast(hour as string) = '2024-01-31 05:00:00'` finds no row, if `hour` is a partition column of type "
         "timestamp",
@@ -479,7 +456,6 @@ class Capability(Enum):
     # PartitionExpire.convertToPartitionString joins the values by commas, and the expired ones are split again
     # [ran, 1.4.2 and 2.0.0; 0.9.0 is right].
     EXPIRE_PARTITIONS_WITH_COMMAS = Rule(
-        "expire_partitions of values with a comma",
         until="1.0",
         wrong="`expire_partitions` drops the partition `us` in place of the expired partition `us,ca`",
     )
@@ -493,13 +469,11 @@ class Capability(Enum):
     )
     # Statistics and ORC's filters compare bits, and so do keys from 2.0 [ran, 0.9.0, 1.4.2 and 2.0.0].
     NEGATIVE_ZERO = Rule(
-        "-0.0 that equals 0.0 in filters and keys",
         paimon=None,
         wrong="-0.0 and 0.0 count as different values in filters, and from Paimon 2.0 in keys",
     )
     # FieldCollectAgg.agg returns the first array as it is, with duplicates [ran, 0.9.0, 1.4.2 and 2.0.0].
     COLLECT_DISTINCT_OF_FIRST_ROW = Rule(
-        "collect with distinct over the values of one row",
         paimon=None,
         wrong="`collect` with `distinct` keeps duplicates of a key's first row",
     )
@@ -535,7 +509,6 @@ class Capability(Enum):
     # TopNDataSplitEvaluator, from 1.3: it takes a field's id for its position, and skips splits whose values are NULL
     # [ran, 1.4.2, 2.0.0].
     TOP_N = Rule(
-        "order by one column with a limit",
         until="1.3",
         wrong="`order by` one column with a `limit` of 100 or less, on a table without a key, fails or returns wrong "
         "rows (a struct before the column, a dropped column, only NULLs in a partition)",
@@ -576,7 +549,6 @@ class Capability(Enum):
     )
     # Timestamp.toSQLTimestamp goes through java.sql.Timestamp, in the JVM's time zone [ran, 0.9.0, 1.4.2].
     ORC_TIMESTAMPS_OF_ANY_HOUR = Rule(
-        "ORC files with timestamps in the hour that a change of clocks skips",
         paimon=None,
         wrong="ORC moves a timestamp by an hour if it is in the hour that a clock change skips",
     )
@@ -616,51 +588,38 @@ class Capability(Enum):
         "paimon_incremental_query on other catalogs than the session's", paimon="1.1"
     )
     # IncrementalDeltaStartingScanner reads its splits as a stream from 1.1 on, so a key may have several rows.
-    INCREMENTAL_QUERY_MERGES = Rule(
-        "paimon_incremental_query that returns one row per key",
-        until="1.1",
-        wrong="`paimon_incremental_query` can return several rows per key",
-    )
+    INCREMENTAL_QUERY_MERGES = Rule(until="1.1", wrong="`paimon_incremental_query` can return several rows per key")
     # DataTableBatchScan up to 1.4 leaves level 0 of first-row tables out of every scan. AbstractBatchTableScan of 2.0
     # reads it in incremental scans [ran, 2.0.0]. Only a test uses this rule.
     INCREMENTAL_QUERY_OF_LEVEL_0 = Rule("paimon_incremental_query that reads level 0 of first-row tables", paimon="2.0")
     # DeleteFromPaimonTableCommand.performNonPrimaryKeyDelete keeps the rows of Not(condition), and so loses those for
     # which the condition is NULL; 1.4 uses Not(EqualNullSafe(condition, true)) [ran, 0.9.0, 1.4.2].
     DELETE_KEEPS_ROWS_OF_NULL_CONDITIONS = Rule(
-        "DELETE that keeps rows for which its condition is NULL",
         paimon="1.4",
         wrong="DELETE also removes rows for which its condition is NULL",
     )
     # DELETE drops partitions if its condition is only about partition columns. 0.9 ignores the parts that it cannot
     # translate: `dt > '2024' and upper(dt) = 'X'` drops all partitions after 2024 [ran, 0.9.0, 1.4.2].
     DELETE_BY_WHOLE_CONDITION = Rule(
-        "DELETE of partitions by its whole condition",
         paimon="1.4",
         wrong="DELETE by partition columns ignores parts of its condition, and removes too many partitions",
     )
     # InternalRowPartitionComputer.generatePartValues gives NULL and blank strings the same partition name, which Paimon
     # reads as NULL [ran, 0.9.0, 1.4.2].
     DELETE_OF_BLANK_PARTITIONS = Rule(
-        "DELETE that distinguishes a partition of blank text from that of NULL",
         paimon=None,
         wrong="DELETE of a partition whose value is a blank string also removes the partition of NULL",
     )
     # RowKindGenerator reads the kind from the column, even for rows that DELETE writes as -D [ran, 0.9.0].
-    DELETE_BESIDE_ROWKIND = Rule(
-        "DELETE on tables with rowkind.field",
-        paimon=None,
-        wrong="DELETE on a table with `rowkind.field` removes nothing",
-    )
+    DELETE_BESIDE_ROWKIND = Rule(paimon=None, wrong="DELETE on a table with `rowkind.field` removes nothing")
     # DELETE rewrites the other rows of a file to level 0, which scans of first-row tables skip [ran, 0.9.0].
     DELETE_SHOWS_FIRST_ROWS = Rule(
-        "DELETE on first-row tables that hides no other rows",
         paimon=None,
         wrong="DELETE on a `first-row` table hides other rows until a compaction",
     )
     # PartialUpdateMergeFunction and AggregateMergeFunction keep a delete record's values for the key's next record.
     # DELETE and MERGE write all values of a row into its delete record [ran, 1.4.2].
     DELETED_VALUES_FORGOTTEN = Rule(
-        "remove-record-on-delete that forgets the values of deleted rows",
         paimon=None,
         wrong="with `remove-record-on-delete`, a deleted key that comes again gets its old values where the new "
         "row has NULL",
@@ -669,14 +628,12 @@ class Capability(Enum):
     # It does not read files that the condition excludes: `delete … where id = 2` rewrites an older value of key 1. It
     # then hides the newer value in a file without key 2 [ran, 1.4.2, 2.0.0].
     DELETE_WITHOUT_COMPACTION = Rule(
-        "DELETE on partial-update and aggregation tables that are not compacted",
         paimon=None,
         wrong="DELETE on a `partial-update` or `aggregation` table that is not compacted can give other keys older "
         "values",
     )
     # RollbackHelper.cleanSnapshotsDataFiles up to 1.1.1 deletes files that a later compaction moved to another level.
     ROLLBACK_KEEPS_FILES = Rule(
-        "a rollback that keeps the files of a state before a compaction",
         paimon="1.2",
         wrong="a rollback to a state before a compaction deletes files that the table still needs",
     )
@@ -692,9 +649,7 @@ class Capability(Enum):
     BRANCHES = Rule("branches", catalogs=_WITH_BRANCHES, remedy="Use another kind of catalog.", listed=True)
     # BranchManager.createBranch of 0.9 copies only one schema, so files of older schemas cannot be read [ran, 0.9.0].
     BRANCHES_WITH_ALL_SCHEMAS = Rule(
-        "branches that read rows older than the last ALTER of their table",
         paimon="1.0",
-        remedy="Use method: session, which copies the schemas that Paimon leaves out.",
         wrong="a branch cannot read rows written before the table's last ALTER",
     )
     FAST_FORWARD = Rule("sys.fast_forward", catalogs=_WITH_BRANCHES, listed=True)
