@@ -4,7 +4,7 @@
   {%- if not arg_dict.spec.partition_by -%}
     {%- do return(paimon__replace_rows_sql(arg_dict, 'select true as __dbt_delete_key_1', ['(' ~ window ~ ')'])) -%}
   {%- endif -%}
-  {%- set names = paimon__quoted_names(arg_dict.dest_columns) -%}
+  {%- set names = paimon__quoted_columns(arg_dict.dest_columns) -%}
   {%- set sql -%}
 insert overwrite {{ arg_dict.target_relation }} ({{ names | join(', ') }})
 select {{ names | join(', ') }}

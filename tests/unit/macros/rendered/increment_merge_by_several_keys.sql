@@ -2,8 +2,7 @@ merge into `lake`.`shop`.`orders` as DBT_INTERNAL_DEST
 using (
 select * from landing
 ) as DBT_INTERNAL_SOURCE
-on DBT_INTERNAL_SOURCE.`id` = DBT_INTERNAL_DEST.`id`
-  and DBT_INTERNAL_SOURCE.`day` = DBT_INTERNAL_DEST.`day`
+on DBT_INTERNAL_SOURCE.`id` = DBT_INTERNAL_DEST.`id` and DBT_INTERNAL_SOURCE.`day` = DBT_INTERNAL_DEST.`day`
   and (DBT_INTERNAL_DEST.amount > 10 or DBT_INTERNAL_DEST.status is null)
   and (DBT_INTERNAL_DEST.day > date '2024-01-01')
 when matched then update set

@@ -7,7 +7,8 @@
 {% macro scd2(
   rows, key, columns, valid_from, order_by=none, row_kind=none, valid_from_as='valid_from', valid_to='valid_to', is_current='is_current'
 ) -%}
-  {%- set quoted_keys = paimon__quoted([key] if key is string else key) -%}
+  {%- set keys = [key] if key is string else key -%}
+  {%- set quoted_keys = paimon__quoted(keys) -%}
   {%- set kept = paimon__quoted(columns | list + ([order_by] if order_by and order_by not in columns else [])) -%}
   {%- set kind = adapter.quote(row_kind) if row_kind else none -%}
   {%- set from_as = adapter.quote(valid_from_as) -%}
@@ -26,7 +27,7 @@ __dbt_versions as (
   select {{ row }}, {{ from_as }}, 0 as __dbt_run, false as __dbt_gone
   from {{ this }} as __dbt_known
   left semi join __dbt_new
-    on {% for name in quoted_keys %}__dbt_known.{{ name }} = __dbt_new.{{ name }}{{ ' and ' if not loop.last }}{% endfor %}
+    on {{ paimon__same_columns('__dbt_known', '__dbt_new', keys) }}
   {%- endif %}
 ),
 

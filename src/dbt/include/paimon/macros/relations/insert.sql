@@ -1,6 +1,6 @@
 {#- Plain INSERT: appends to an append table, upserts into a primary-key table. -#}
 {% macro paimon__insert_sql(target, columns, source) -%}
-{%- set names = paimon__quoted_names(columns) -%}
+{%- set names = paimon__quoted_columns(columns) -%}
 insert into {{ target.render() }} ({{ names | join(', ') }})
 select {{ names | join(', ') }}
 from {{ source }}
@@ -11,14 +11,10 @@ from {{ source }}
   `nulls`: columns that the source does not have.
 -#}
 {% macro paimon__overwrite_sql(target, columns, nulls, source) -%}
-{%- set names = paimon__quoted_names(columns) -%}
+{%- set names = paimon__quoted_columns(columns) -%}
 insert overwrite {{ target.render() }} (
   {{- names | join(', ') }}{% for name in nulls %}, {{ adapter.quote(name) }}{% endfor -%}
 )
 select {{ names | join(', ') }}{% for name in nulls %}, null as {{ adapter.quote(name) }}{% endfor %}
 from {{ source }}
 {%- endmacro %}
-
-{% macro paimon__quoted_names(columns) %}
-  {%- do return(paimon__quoted(columns | map(attribute='name'))) -%}
-{% endmacro %}

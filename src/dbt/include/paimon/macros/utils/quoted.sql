@@ -4,3 +4,7 @@
   {%- for name in names -%}{%- do quoted.append(adapter.quote(name)) -%}{%- endfor -%}
   {%- do return(quoted) -%}
 {% endmacro %}
+
+{% macro paimon__quoted_columns(columns) %}
+  {%- do return(paimon__quoted(columns | map(attribute='name'))) -%}
+{% endmacro %}

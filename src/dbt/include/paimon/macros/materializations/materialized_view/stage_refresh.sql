@@ -58,11 +58,5 @@ select /*+ broadcast(`__groups`) */ `__rows`.*
 from (
 {{ refresh.rows_sql }}
 ) as `__rows`
-left semi join {{ adapter.quote(refresh.groups_view) }} as `__groups` on {{ paimon__same_key('`__rows`', '`__groups`', refresh.groups) }}
-{%- endmacro %}
-
-{% macro paimon__same_key(one, other, names) -%}
-{%- for name in names -%}
-{{ one }}.{{ adapter.quote(name) }} <=> {{ other }}.{{ adapter.quote(name) }}{{ ' and ' if not loop.last }}
-{%- endfor -%}
+left semi join {{ adapter.quote(refresh.groups_view) }} as `__groups` on {{ paimon__same_columns('`__rows`', '`__groups`', refresh.groups, '<=>') }}
 {%- endmacro %}

@@ -23,7 +23,7 @@ from {{ adapter.quote(part.view) }}{{ ' where `__dbt_gone`' if not refresh.drops
   columns of a row that deletes a key.
 -#}
 {% macro paimon__refresh_rows_sql(refresh, plan, gone) -%}
-{%- set names = paimon__quoted_names(plan.table_columns) -%}
+{%- set names = paimon__quoted_columns(plan.table_columns) -%}
 {%- if refresh.drops -%}
 {%- set missing = '`__rows`.' ~ adapter.quote(refresh.key[0]) ~ ' is null' -%}
 select {% for name in names -%}
@@ -34,7 +34,7 @@ from (
 ) as `__changed`
 left join (
   select {{ names | join(', ') }} from {{ plan.source }}
-) as `__rows` on {{ paimon__same_key('`__changed`', '`__rows`', refresh.key) }}
+) as `__rows` on {{ paimon__same_columns('`__changed`', '`__rows`', refresh.key, '<=>') }}
 {%- else -%}
 select {{ names | join(', ') }}, cast(0 as tinyint) as `_row_kind_`
 from {{ plan.source }}
@@ -51,10 +51,10 @@ from (
   table. `rows`: the view of the rows above.
 -#}
 {% macro paimon__refresh_merge_sql(target, refresh, plan, rows) -%}
-{%- set names = paimon__quoted_names(plan.table_columns) -%}
+{%- set names = paimon__quoted_columns(plan.table_columns) -%}
 merge into {{ target.render() }} as `__view`
 using {{ adapter.quote(rows) }} as `__new`
-on {% for name in refresh.key %}`__view`.{{ adapter.quote(name) }} = `__new`.{{ adapter.quote(name) }}{{ ' and ' if not loop.last }}{% endfor %}
+on {{ paimon__same_columns('`__view`', '`__new`', refresh.key) }}
 when matched and `__new`.`_row_kind_` = 3 then delete
 when matched then update set {% for name in names %}{{ name }} = `__new`.{{ name }}{{ ', ' if not loop.last }}{% endfor %}
 when not matched and `__new`.`_row_kind_` = 0 then insert ({{ names | join(', ') }})
@@ -63,12 +63,12 @@ values ({% for name in names %}`__new`.{{ name }}{{ ', ' if not loop.last }}{% e
 
 {#- A table without a key has no upserts: all rows are rewritten, with the changed groups replaced. -#}
 {% macro paimon__replaced_groups_sql(target, refresh, plan) -%}
-{%- set names = paimon__quoted_names(plan.table_columns) | join(', ') -%}
+{%- set names = paimon__quoted_columns(plan.table_columns) | join(', ') -%}
 insert overwrite {{ target.render() }} ({{ names }})
 select {{ names }}
 from {{ plan.source }}
 union all
 select /*+ broadcast(`__groups`) */ {{ names }}
 from {{ target.render() }} as `__view`
-left anti join {{ adapter.quote(refresh.groups_view) }} as `__groups` on {{ paimon__same_key('`__view`', '`__groups`', refresh.groups) }}
+left anti join {{ adapter.quote(refresh.groups_view) }} as `__groups` on {{ paimon__same_columns('`__view`', '`__groups`', refresh.groups, '<=>') }}
 {%- endmacro %}

@@ -11,8 +11,7 @@
 {% macro get_incremental_apply_changes_sql(arg_dict) %}
   {%- set target, spec, source = arg_dict.target_relation, arg_dict.spec, arg_dict.temp_relation -%}
   {%- set kept = arg_dict.kept_deletes -%}
-  {%- set names = paimon__quoted_names(arg_dict.dest_columns) -%}
-  {%- set keys = paimon__quoted(spec.primary_key) -%}
+  {%- set names = paimon__quoted_columns(arg_dict.dest_columns) -%}
   {%- set order = paimon__quoted(spec.sequence_columns) -%}
   {%- set sql -%}
 {{ paimon__keep_deletes_sql(spec, kept, source) }};
@@ -21,8 +20,7 @@ insert into {{ target.render() }} ({{ names | join(', ') }})
 select {{ names | join(', ') }}
 from {{ source }} as __dbt_changes
 left anti join {{ kept.relation.render() }} as __dbt_deletes
-  on {% for key in keys %}__dbt_deletes.{{ key }} = __dbt_changes.{{ key }} and {% endfor -%}
-  __dbt_changes.{{ paimon__rowkind(spec) }} <> '-D'
+  on {{ paimon__same_columns('__dbt_deletes', '__dbt_changes', spec.primary_key) }} and __dbt_changes.{{ paimon__rowkind(spec) }} <> '-D'
   and struct({% for name in order %}__dbt_deletes.{{ name }}{{ ', ' if not loop.last }}{% endfor %})
    >= struct({% for name in order %}__dbt_changes.{{ name }}{{ ', ' if not loop.last }}{% endfor %})
   {%- endset -%}
@@ -52,7 +50,7 @@ tblproperties (
 {% endmacro %}
 
 {% macro paimon__keep_deletes_sql(spec, kept, source, overwrite=false) -%}
-{%- set names = paimon__quoted_names(kept.columns) | join(', ') -%}
+{%- set names = paimon__quoted_columns(kept.columns) | join(', ') -%}
 insert {{ 'overwrite' if overwrite else 'into' }} {{ kept.relation.render() }} ({{ names }})
 select {{ names }}
 from {{ source }}

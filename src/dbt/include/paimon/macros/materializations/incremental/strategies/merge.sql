@@ -8,14 +8,15 @@
 {% macro paimon__get_incremental_merge_sql(arg_dict) %}
   {%- set names = arg_dict.dest_columns | map(attribute='name') | list -%}
   {%- set updates = paimon__merge_update_columns(arg_dict.unique_key, arg_dict.dest_columns) -%}
-  {%- set on = paimon__match_on(arg_dict.unique_key) + arg_dict.incremental_predicates -%}
+  {#- As in dbt's own adapters, a NULL matches nothing (docs/strategies.md). -#}
+  {%- set same_key = paimon__same_columns('DBT_INTERNAL_SOURCE', 'DBT_INTERNAL_DEST', adapter.specs.columns(arg_dict.unique_key)) -%}
   {%- set delete_when = config.get('merge_delete_condition') -%}
   {%- set update_when = config.get('matched_condition') -%}
   {%- set insert_when = config.get('not_matched_condition') -%}
   {%- set sql -%}
 merge into {{ arg_dict.target_relation }} as DBT_INTERNAL_DEST
 using {{ paimon__with_columns(arg_dict.temp_relation, arg_dict.dest_columns, arg_dict.table_columns) }} as DBT_INTERNAL_SOURCE
-on {{ on | join('\n  and ') }}
+on {{ ([same_key] + arg_dict.incremental_predicates) | join('\n  and ') }}
 {%- if delete_when %}
 when matched and {{ delete_when }}
 then delete
@@ -32,16 +33,6 @@ then
   {{ paimon__merge_insert_clause(arg_dict.table_columns) }}
   {%- endset -%}
   {%- do return(sql) -%}
-{% endmacro %}
-
-{#- The equalities of the key. As in dbt's own adapters, a NULL matches nothing (docs/strategies.md). -#}
-{% macro paimon__match_on(unique_key) %}
-  {%- set keys = adapter.specs.columns(unique_key) -%}
-  {%- set conditions = [] -%}
-  {%- for key in keys -%}
-    {%- do conditions.append('DBT_INTERNAL_SOURCE.' ~ adapter.quote(key) ~ ' = DBT_INTERNAL_DEST.' ~ adapter.quote(key)) -%}
-  {%- endfor -%}
-  {%- do return(conditions) -%}
 {% endmacro %}
 
 {#-
@@ -69,7 +60,7 @@ then
 {% endmacro %}
 
 {% macro paimon__merge_insert_clause(table_columns) -%}
-  {%- set names = paimon__quoted_names(table_columns) -%}
+  {%- set names = paimon__quoted_columns(table_columns) -%}
 insert ({{ names | join(', ') }}) values (
   {%- for name in names %}DBT_INTERNAL_SOURCE.{{ name }}{{ ', ' if not loop.last }}{% endfor -%}
 )

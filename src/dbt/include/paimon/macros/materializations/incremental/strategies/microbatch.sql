@@ -17,12 +17,12 @@
   {%- if not arg_dict.spec.partition_by -%}
     {%- do return(paimon__replace_rows_sql(arg_dict, 'select true as __dbt_delete_key_1', ['(' ~ window ~ ')'])) -%}
   {%- endif -%}
-  {%- set names = paimon__quoted_names(arg_dict.table_columns) | join(', ') -%}
+  {%- set names = paimon__quoted_columns(arg_dict.table_columns) | join(', ') -%}
   {%- set batch = paimon__with_columns(arg_dict.temp_relation, arg_dict.dest_columns, arg_dict.table_columns) -%}
   {%- set inside = [window | replace('{alias}', 'DBT_INTERNAL_DEST')] + arg_dict.incremental_predicates -%}
   {%- set outside = 'not coalesce(' ~ inside | join(' and ') ~ ', false)' -%}
-  {%- set same_partition = paimon__same_columns(arg_dict.spec.partition_by, '<=>') -%}
-  {%- set same_key = paimon__same_columns(arg_dict.spec.primary_key, '=') -%}
+  {%- set same_partition = paimon__same_columns('__dbt_batch', 'DBT_INTERNAL_DEST', arg_dict.spec.partition_by, '<=>') -%}
+  {%- set same_key = paimon__same_columns('__dbt_batch', 'DBT_INTERNAL_DEST', arg_dict.spec.primary_key) -%}
   {%- set sql -%}
 insert overwrite {{ arg_dict.target_relation }} ({{ names }})
 select {{ names }}
@@ -45,12 +45,4 @@ where not exists (select 1 from {{ arg_dict.target_relation }} as DBT_INTERNAL_D
 {#- Whether the last written row of a key wins in Paimon, because no sequence field orders the rows. -#}
 {% macro paimon__last_row_counts(spec) %}
   {%- do return(spec.primary_key and spec.merge_engine == 'deduplicate' and not spec.sequence_columns) -%}
-{% endmacro %}
-
-{% macro paimon__same_columns(names, equals) %}
-  {%- set same = [] -%}
-  {%- for name in paimon__quoted(names) -%}
-    {%- do same.append('__dbt_batch.' ~ name ~ ' ' ~ equals ~ ' DBT_INTERNAL_DEST.' ~ name) -%}
-  {%- endfor -%}
-  {%- do return(same | join(' and ')) -%}
 {% endmacro %}

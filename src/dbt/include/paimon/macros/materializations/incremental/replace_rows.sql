@@ -13,7 +13,7 @@
   {%- if arg_dict.spec.primary_key -%}
     {%- do return(paimon__replace_rows_by_key_sql(arg_dict, delete_keys, matches)) -%}
   {%- endif -%}
-  {%- set names = paimon__quoted_names(arg_dict.table_columns) -%}
+  {%- set names = paimon__quoted_columns(arg_dict.table_columns) -%}
   {%- set batch = paimon__with_columns(arg_dict.temp_relation, arg_dict.dest_columns, arg_dict.table_columns) -%}
   {%- set sql -%}
 merge into {{ arg_dict.target_relation }} as DBT_INTERNAL_DEST
@@ -40,9 +40,8 @@ when not matched and DBT_INTERNAL_SOURCE.__dbt_change = 'insert' then
 {% endmacro %}
 
 {% macro paimon__replace_rows_by_key_sql(arg_dict, delete_keys, matches) %}
-  {%- set names = paimon__quoted_names(arg_dict.table_columns) -%}
+  {%- set names = paimon__quoted_columns(arg_dict.table_columns) -%}
   {%- set batch = paimon__with_columns(arg_dict.temp_relation, arg_dict.dest_columns, arg_dict.table_columns) -%}
-  {%- set keys = paimon__quoted(arg_dict.spec.primary_key) -%}
   {%- set sql -%}
 merge into {{ arg_dict.target_relation }} as DBT_INTERNAL_DEST
 using (
@@ -59,13 +58,13 @@ using (
   )
   and not exists (
     select 1 from {{ arg_dict.temp_relation }} as __dbt_batch
-    where {% for key in keys %}__dbt_batch.{{ key }} = DBT_INTERNAL_DEST.{{ key }}{{ ' and ' if not loop.last }}{% endfor %}
+    where {{ paimon__same_columns('__dbt_batch', 'DBT_INTERNAL_DEST', arg_dict.spec.primary_key) }}
   )
   {%- for predicate in arg_dict.incremental_predicates %}
   and {{ predicate }}
   {%- endfor %}
 ) as DBT_INTERNAL_SOURCE
-on {{ paimon__match_on(arg_dict.spec.primary_key | list) | join(' and ') }}
+on {{ paimon__same_columns('DBT_INTERNAL_SOURCE', 'DBT_INTERNAL_DEST', arg_dict.spec.primary_key) }}
 when matched and DBT_INTERNAL_SOURCE.__dbt_change = 'delete' then delete
 when matched then update set
   {%- for name in names %}
