@@ -12,7 +12,6 @@
   {%- do adapter.runs.create_view(context, sql) -%}
 
   {{ run_hooks(post_hooks, inside_transaction=True) }}
-  {{ adapter.commit() }}
   {{ run_hooks(post_hooks, inside_transaction=False) }}
 
   {{ return({'relations': [this.incorporate(type='view')]}) }}

@@ -11,10 +11,5 @@
   {%- set query = paimon__model_query(run.target, compiled_code, model['language']) -%}
   {%- set run = adapter.runs.write(context, run, query) -%}
 
-  {{ run_hooks(post_hooks, inside_transaction=True) }}
-  {{ adapter.commit() }}
-  {{ run_hooks(post_hooks, inside_transaction=False) }}
-  {%- do adapter.runs.end(run) -%}
-
-  {{ return({'relations': run.relations}) }}
+  {{ return(paimon__ended(run)) }}
 {% endmacro %}

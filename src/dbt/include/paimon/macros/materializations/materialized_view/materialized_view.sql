@@ -10,10 +10,5 @@
 
   {%- set run = adapter.runs.refresh(context, run) -%}
 
-  {{ run_hooks(post_hooks, inside_transaction=True) }}
-  {{ adapter.commit() }}
-  {{ run_hooks(post_hooks, inside_transaction=False) }}
-  {%- do adapter.runs.end(run) -%}
-
-  {{ return({'relations': run.relations}) }}
+  {{ return(paimon__ended(run)) }}
 {% endmaterialization %}

@@ -15,10 +15,5 @@
   {%- set query = paimon__model_query(run.target, model['compiled_code']) -%}
   {%- set run = adapter.runs.snapshot(context, run, query) -%}
 
-  {{ run_hooks(post_hooks, inside_transaction=True) }}
-  {{ adapter.commit() }}
-  {{ run_hooks(post_hooks, inside_transaction=False) }}
-  {%- do adapter.runs.end(run) -%}
-
-  {{ return({'relations': run.relations}) }}
+  {{ return(paimon__ended(run)) }}
 {% endmaterialization %}
