@@ -8,11 +8,7 @@
       )
     {%- endcall -%}
   {%- endif -%}
-  {%- if remove_columns -%}
-    {%- call statement('drop_columns') -%}
-      alter table {{ relation.render() }} drop columns ({{ remove_columns | map(attribute='quoted') | join(', ') }})
-    {%- endcall -%}
-  {%- endif -%}
+  {%- do paimon__drop_columns(relation, (remove_columns or []) | map(attribute='name') | list) -%}
 {% endmacro %}
 
 {% macro paimon__create_columns(relation, columns) %}

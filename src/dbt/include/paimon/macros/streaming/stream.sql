@@ -29,11 +29,11 @@ from {{ relation }}
 
 {#- The relation's source in the manifest; {} for a ref(). -#}
 {% macro paimon__source_node(relation) %}
-  {%- for node in graph.sources.values() -%}
-    {%- if node.database == relation.database and node.schema == relation.schema
-          and node.identifier == relation.identifier and node.unique_id in model.depends_on.nodes -%}
-      {%- do return(node) -%}
-    {%- endif -%}
-  {%- endfor -%}
-  {%- do return({}) -%}
+  {%- set found = paimon__sources_of(relation) | selectattr('unique_id', 'in', model.depends_on.nodes) | list -%}
+  {%- do return(found[0] if found else {}) -%}
+{% endmacro %}
+
+{% macro paimon__sources_of(relation) %}
+  {%- do return(graph.sources.values() | selectattr('database', 'equalto', relation.database)
+    | selectattr('schema', 'equalto', relation.schema) | selectattr('identifier', 'equalto', relation.identifier) | list) -%}
 {% endmacro %}

@@ -40,7 +40,7 @@ create table if not exists {{ kept.relation.render() }} (
   {%- endfor %}
 )
 using paimon
-comment 'The deletes that dbt has applied to {{ this.identifier | replace("'", "") }}: changes older than these come too late.'
+comment {{ adapter.string_literal('The deletes that dbt has applied to ' ~ this.identifier ~ ': changes older than these come too late.') }}
 tblproperties (
   'primary-key' = {{ adapter.string_literal(spec.primary_key | join(',')) }},
   'sequence.field' = {{ adapter.string_literal(spec.sequence_columns | join(',')) }},
