@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Final
 
 from dbt.adapters.paimon.sql import null_filters
-from dbt.adapters.paimon.sql.text import unquoted
+from dbt.adapters.paimon.sql.text import edited, unquoted
 from dbt.adapters.paimon.sql.tokens import Token, tokens
 
 _GAP: Final = r"(?:\s|--[^\n]*\n|/\*.*?\*/)*"
@@ -64,7 +64,7 @@ def with_condition(script: str, deletion: Deletion, change: Callable[[str], str]
     if deletion.condition is None:
         return script
     start, end = deletion.condition
-    return script[:start] + change(script[start:end].rstrip()) + script[end:]
+    return edited(script, [(start, end, change(script[start:end].rstrip()))])
 
 
 def _statements(script: Iterable[Token], length: int) -> Iterator[tuple[list[Token], int]]:

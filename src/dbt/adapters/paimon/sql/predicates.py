@@ -13,6 +13,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.errors.messages import error_text, shorten
 from dbt.adapters.paimon.sql.scala import elements
+from dbt.adapters.paimon.sql.text import edited
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -60,10 +61,7 @@ def of_table(
 
 def qualify(text: str, references: Iterable[Reference], columns: set[str]) -> str:
     """Insert the table's alias before the references in `text` that begin with one of `columns` (in lower case)."""
-    for position, parts in sorted(references, reverse=True):
-        if parts[0].lower() in columns:
-            text = f"{text[:position]}{TABLE}.{text[position:]}"
-    return text
+    return edited(text, [(at, at, f"{TABLE}.") for at, parts in references if parts[0].lower() in columns])
 
 
 def by_spark(session: SparkSession, text: str) -> list[Reference]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from dbt.adapters.paimon.sql.text import edited
 from dbt.adapters.paimon.sql.tokens import Token, tokens
 
 # A cheap test before the import of sqlglot, which takes a second.
@@ -58,9 +59,7 @@ def suspects(sql: str) -> list[QuotedName]:
 
 def as_columns(sql: str, names: Iterable[QuotedName]) -> str:
     """The query with these names in backticks."""
-    for start, end in sorted((place for name in names for place in name.places), reverse=True):
-        sql = f"{sql[:start]}`{sql[start + 1 : end - 1]}`{sql[end:]}"
-    return sql
+    return edited(sql, [(start, end, f"`{name.name}`") for name in names for start, end in name.places])
 
 
 def warning(node: str, names: Sequence[QuotedName]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 # Tokens that may contain a semicolon, as in Spark 3.5's SqlBaseLexer.g4; an unclosed one extends to the end.
@@ -163,6 +163,13 @@ def _end_of_comment(script: str, position: int) -> int:
 
 def _with_lines(script: str, start: int, end: int) -> str:
     return "\n" * script.count("\n", 0, start) + script[start:end]
+
+
+def edited(sql: str, edits: Iterable[tuple[int, int, str]]) -> str:
+    """Replace spans of SQL; each edit is (start, end, new text)."""
+    for start, end, text in sorted(edits, reverse=True):
+        sql = f"{sql[:start]}{text}{sql[end:]}"
+    return sql
 
 
 def bound(statement: str, texts: Sequence[Any]) -> str:

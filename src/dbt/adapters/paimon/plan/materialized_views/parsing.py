@@ -13,9 +13,9 @@ import sqlglot
 from sqlglot import expressions as exp
 from sqlglot.errors import SqlglotError
 
-from dbt.adapters.paimon.plan.materialized_views.query import Read, SourceColumns, edited
+from dbt.adapters.paimon.plan.materialized_views.query import Read, SourceColumns
 from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental, Reason
-from dbt.adapters.paimon.sql.text import string_literal
+from dbt.adapters.paimon.sql.text import edited, string_literal
 from dbt.adapters.paimon.sql.tokens import Token, tokens
 
 # Looks up a name in the catalog (as written, with or without catalog and schema). Returns a table, the query of a view,

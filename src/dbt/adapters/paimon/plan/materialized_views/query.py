@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental
+from dbt.adapters.paimon.sql.text import edited, quoted
 
 
 @dataclass(frozen=True)
@@ -101,11 +102,4 @@ class Query:
 
 def _named(text: str, read: Read) -> str:
     """The text that replaces a table, with the table's name as its alias unless the query has an alias."""
-    return text if read.aliased else f"{text} as `{read.table.name.identifier.replace('`', '``')}`"
-
-
-def edited(sql: str, edits: Iterable[tuple[int, int, str]]) -> str:
-    """Replace spans of SQL; each edit is (start, end, new text)."""
-    for start, end, text in sorted(edits, reverse=True):
-        sql = f"{sql[:start]}{text}{sql[end:]}"
-    return sql
+    return text if read.aliased else f"{text} as {quoted(read.table.name.identifier)}"
