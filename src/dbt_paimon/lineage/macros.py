@@ -8,13 +8,13 @@ from typing import Any, Final
 
 from dbt.adapters.paimon.overrides import OURS
 from dbt.adapters.paimon.spec.strategies import SNAPSHOT_STRATEGIES, STRATEGIES
+from dbt.adapters.paimon.unchanged.nodes import HOOKS
 from dbt_paimon.lineage.project import Project
 
 # Materializations that store the rows of the node's query, and run no other query.
 _OF_QUERY: Final = frozenset(("ephemeral", "incremental", "materialized_view", "snapshot", "table", "test", "view"))
 # Config keys that name no columns.
 _SAYS_NOTHING: Final = ("meta", "docs", "tags", "group")
-_HOOKS: Final = ("pre-hook", "pre_hook", "post-hook", "post_hook")
 # Names by which Jinja reads tables, or depends on what a run selects. `adapter.dispatch('name')` reads nothing.
 _READS: Final = re.compile(
     r"\b(run_query|statement|load_result|load_relation|load_cached_relation|context|builtins|flags|selected_resources|"
@@ -75,7 +75,7 @@ def strategy_of(config: Mapping[str, Any]) -> str:
 
 def has_hooks(config: Mapping[str, Any]) -> bool:
     """Whether a node has hooks."""
-    return any(config.get(key) for key in _HOOKS)
+    return any(config.get(key) for key in HOOKS)
 
 
 def hidden(project: Project, node_id: str) -> str | None:

@@ -13,6 +13,7 @@ from typing import Final
 
 from dbt.adapters.paimon.formatting import size
 from dbt.adapters.paimon.options.table_options import parse_duration
+from dbt.adapters.paimon.spec.maintenance_policy import RETAIN_MIN
 
 # Data test -> the defaults of its arguments.
 LIMITS: Final[Mapping[str, Mapping[str, float | str]]] = {
@@ -24,8 +25,6 @@ LIMITS: Final[Mapping[str, Mapping[str, float | str]]] = {
     "bucket_size": {"max_gb": 5},
     "partition_count": {"max_partitions": 1000},
 }
-# Paimon's default (CoreOptions.SNAPSHOT_NUM_RETAINED_MIN).
-LEAST_SNAPSHOTS: Final = 10
 # Spark reads `older_than` in the session's time zone. The report does not know it; it differs from UTC by at most 14 h.
 _ZONES: Final = 14 * 3600
 _DAY: Final = 86_400
@@ -65,7 +64,7 @@ class Condition:
     oldest_snapshot: float = 0
     time_retained: float = 0
     now: float = 0
-    least_snapshots: int = LEAST_SNAPSHOTS
+    least_snapshots: int = RETAIN_MIN
     consumers: tuple[str, ...] = ()
 
 

@@ -10,7 +10,8 @@ from typing import Any, Final
 from dbt.adapters.paimon.metadata.facts import Facts
 from dbt.adapters.paimon.metadata.snapshots import COMPACT, Commit
 from dbt.adapters.paimon.options.table_options import parse_duration
-from dbt_paimon.report.advice import LEAST_SNAPSHOTS, LIMITS, Advice, Condition
+from dbt.adapters.paimon.spec.maintenance_policy import RETAIN_MIN
+from dbt_paimon.report.advice import LIMITS, Advice, Condition
 
 _USUAL_TRIGGER: Final = 5
 
@@ -318,7 +319,7 @@ def _layout(facts: Facts) -> dict[str, str]:
 def keeps(facts: Facts) -> Iterable[str]:
     """What keeps table snapshots, one sentence per reason."""
     options = facts.schema.options
-    least = options.get("snapshot.num-retained.min", str(LEAST_SNAPSHOTS))
+    least = options.get("snapshot.num-retained.min", str(RETAIN_MIN))
     most = options.get("snapshot.num-retained.max")
     young = options.get("snapshot.time-retained", "1 h")
     yield (
@@ -356,7 +357,7 @@ def condition(facts: Facts, table: Mapping[str, Any], name: str, has_policy: boo
         oldest_snapshot=now - first.at if first else 0,
         time_retained=_seconds(facts.schema.options.get("snapshot.time-retained", "")),
         now=now,
-        least_snapshots=int(facts.schema.options.get("snapshot.num-retained.min", LEAST_SNAPSHOTS)),
+        least_snapshots=int(facts.schema.options.get("snapshot.num-retained.min", RETAIN_MIN)),
         consumers=tuple(sorted(each for each, number in facts.consumers.items() if first and number <= first.snapshot)),
     )
 

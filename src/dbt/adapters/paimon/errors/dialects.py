@@ -13,7 +13,7 @@ from typing import Final
 
 from dbt.adapters.paimon.errors import places
 
-_ROUTINE: Final = re.compile(r"\[UNRESOLVED_ROUTINE\] Cannot resolve (?:function|routine) `(\w+)`")
+UNRESOLVED_ROUTINE: Final = re.compile(r"\[UNRESOLVED_ROUTINE\] Cannot resolve (?:function|routine) `(\w+)`")
 _TYPE: Final = re.compile(r'Unsupported data type "(\w+)|\[DATATYPE_MISSING_SIZE\] DataType "(\w+)"')
 # An opening parenthesis that is not closed yet, and the arguments after it.
 _OPEN: Final = r"\s*\((?:[^()]|\([^()]*\))*$"
@@ -332,7 +332,7 @@ def remedy(text: str, statement: str) -> str | None:
 
 
 def _advice(text: str, statement: str) -> str | None:
-    if routine := _ROUTINE.search(text):
+    if routine := UNRESOLVED_ROUTINE.search(text):
         function = FUNCTIONS.get(routine[1].lower())
         return f"use {function}" if function else None
     if data_type := _TYPE.search(text):

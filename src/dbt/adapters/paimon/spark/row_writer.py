@@ -1,7 +1,8 @@
 """Writes rows with row kinds: upserts and deletes by primary key in one commit, without storing the kind in a column.
 
 Spark SQL can only do this with MERGE, which reads the whole table. Paimon's write command accepts a data frame with a
-column ROW_KIND (WriteIntoPaimonTable, PaimonSparkWriter.write at 0.9.0 to 2.0.0).
+column `_row_kind_`: a tinyint with RowKind's byte value (SparkSystemColumns.ROW_KIND_COL, WriteIntoPaimonTable,
+PaimonSparkWriter.write at 0.9.0 to 2.0.0).
 """
 
 from __future__ import annotations
@@ -16,10 +17,6 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-# SparkSystemColumns.ROW_KIND_COL: a tinyint with RowKind's byte value.
-ROW_KIND: Final = "_row_kind_"
-INSERT: Final = 0
-DELETE: Final = 3
 # Paimon's identifier of a batch commit (BatchWriteBuilder.COMMIT_IDENTIFIER).
 BATCH: Final = 2**63 - 1
 
@@ -28,7 +25,7 @@ def write(frame: DataFrame, table: Any, options: Mapping[str, str]) -> None:
     """Write a data frame into a table in one commit.
 
     Args:
-        frame: has the table's columns in the same order with the same types, then ROW_KIND.
+        frame: has the table's columns in the same order with the same types, then `_row_kind_`.
         table: Paimon's table object from its catalog, whose locks the commit takes.
         options: table options for this write only, such as the commit user.
     """

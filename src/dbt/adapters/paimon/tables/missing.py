@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from dbt.adapters.paimon.errors.dialects import UNRESOLVED_ROUTINE
 from dbt.adapters.paimon.options.table_options import suggestion
 from dbt.adapters.paimon.sql.text import name_parts, quoted
 
@@ -15,7 +16,6 @@ _NOT_FOUND: Final = re.compile(rf"\[TABLE_OR_VIEW_NOT_FOUND\][^`]*(?P<name>{_NAM
 _NO_CATALOG: Final = re.compile(
     r"catalog \S+ does not exist or Paimon only support single namespace, but got \[(.+?)\]"
 )
-_UNRESOLVED_FUNCTION: Final = re.compile(r"\[UNRESOLVED_ROUTINE\] Cannot resolve (?:function|routine) `(\w+)`")
 _MOST_SHOWN: Final = 8
 
 # Functions that list the schemas of a catalog, and the tables and views of a schema.
@@ -33,7 +33,7 @@ def table_in(text: str) -> tuple[str, ...]:
 
 def function_in(text: str) -> str:
     """The name of the missing function; '' if this is a different error."""
-    found = _UNRESOLVED_FUNCTION.search(text)
+    found = UNRESOLVED_ROUTINE.search(text)
     return found[1] if found else ""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.events.logging import AdapterLogger
 
@@ -14,6 +14,7 @@ from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.metadata.commits import COMMIT_USER_CONF
 from dbt.adapters.paimon.metadata.schemas import Schema
 from dbt.adapters.paimon.metadata.table_name import TableName
+from dbt.adapters.paimon.metadata.table_versions import EMPTY
 from dbt.adapters.paimon.spark import responses
 from dbt.adapters.paimon.spec import skipping
 from dbt.adapters.paimon.tables import metadata
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     Pending = Callable[[ExistingTable, Sequence[PaimonColumn]], Sequence[str]]
 
 logger = AdapterLogger("Paimon")
-_NO_ROWS: Final = "0.0"
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class Unchanged:
             return
         now = spark.table_version(planned.table)
         before = planned.before
-        base = _NO_ROWS if before is None else before.position
+        base = EMPTY if before is None else before.position
         # A table that did not exist before must still have no snapshot: otherwise something else has written it.
         if now.position != base or now.head != (before.head if before else None) or base is None:
             return

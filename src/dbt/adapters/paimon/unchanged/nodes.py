@@ -16,7 +16,7 @@ _PARTS: Final = (
 # Prefixes of Spark settings that determine what a query returns. A catalog's settings do not: they only locate it.
 _SETTINGS: Final = ("spark.sql.", "spark.paimon.")
 _IRRELEVANT: Final = ("spark.sql.catalog.", "spark.sql.warehouse.dir", "spark.sql.debug.")
-_HOOKS: Final = ("pre-hook", "pre_hook", "post-hook", "post_hook")
+HOOKS: Final = ("pre-hook", "pre_hook", "post-hook", "post_hook")
 
 
 def never(node: Mapping[str, Any], strategy: str, reads_changes: bool) -> str:
@@ -26,7 +26,7 @@ def never(node: Mapping[str, Any], strategy: str, reads_changes: bool) -> str:
     skips = not strategy or (strategy in STRATEGIES and STRATEGIES[strategy].skips)
     reasons = (
         (node.get("language", "sql") == "python", "it is a Python model"),
-        (any(config.get(key) for key in _HOOKS), "it has hooks"),
+        (any(config.get(key) for key in HOOKS), "it has hooks"),
         (config.get("sql_header"), "it has a sql_header"),
         (config.get("materialized") == "materialized_view", "a materialized view detects changes by itself"),
         (reads_changes, "it calls paimon_changes, which only reads new changes anyway"),

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from dbt.adapters.paimon.sql.text import string_literal
+from dbt.adapters.paimon.streaming.formats.messages import DECIMAL_TYPE, SIZED_TEXT
 
 DATES: Final = ("io.debezium.time.Date", "org.apache.kafka.connect.data.Date")
 MILLIS: Final = ("io.debezium.time.Timestamp", "org.apache.kafka.connect.data.Timestamp")
@@ -33,8 +34,6 @@ _SIMPLE_TYPES: Final = {
     "string": "text",
     **{name: name for name in ("boolean", "date", "timestamp", "timestamp_ntz", "binary")},
 }
-_DECIMAL: Final = re.compile(r"decimal\((\d+),(\d+)\)")
-_LENGTH: Final = re.compile(r"(?:var)?char\((\d+)\)")
 _ARRAY: Final = re.compile(r"array<(.*)>", re.DOTALL)
 
 # Kafka Connect's types (org.apache.kafka.connect.data.Schema.Type, and Debezium's names for them) -> Spark's types.
@@ -120,9 +119,9 @@ def target(data_type: str) -> Target:
     """Parse a type that `data_types.type_text` returned; raises UnknownTypeError with the type to declare instead."""
     if kind := _SIMPLE_TYPES.get(data_type):
         return Target(kind, data_type)
-    if found := _DECIMAL.fullmatch(data_type):
+    if found := DECIMAL_TYPE.fullmatch(data_type):
         return Target("decimal", data_type, int(found[1]), int(found[2]))
-    if found := _LENGTH.fullmatch(data_type):
+    if found := SIZED_TEXT.fullmatch(data_type):
         return Target("text", data_type, int(found[1]))
     if found := _ARRAY.fullmatch(data_type):
         return Target("array", data_type, element=target(found[1]))

@@ -64,8 +64,8 @@ _INTEGERS: Final = ("tinyint", "smallint", "int", "bigint")
 # The types that `from_json` reads from exact messages. It reads decimals as double and other types as string; the SQL
 # then parses them.
 _EXACT: Final = ("boolean", *_INTEGERS, "float", "double", "string")
-_LENGTH: Final = re.compile(r"(?:var)?char\((\d+)\)")
-_DECIMAL: Final = re.compile(r"decimal\((\d+),(\d+)\)")
+SIZED_TEXT: Final = re.compile(r"(?:var)?char\((\d+)\)")
+DECIMAL_TYPE: Final = re.compile(r"decimal\((\d+),(\d+)\)")
 # Nested types for which `from_json` accepts approximate values (group `type`); field names are skipped.
 _LOSSY: Final = re.compile(r"`(?:[^`]|``)*`|(?P<type>\b(?:tinyint|date|decimal\((?P<p>\d+),(?P<s>\d+)\))(?!\w|:))")
 _MOMENTS: Final = ("timestamp", "timestamp_ntz")
@@ -200,7 +200,7 @@ def _read_as(data_type: str) -> tuple[str, str]:
     """The type that an exact message is read with, and the prefix of its value if that has to be parsed further."""
     if data_type in _EXACT:
         return data_type, ""
-    return ("double", "n") if _DECIMAL.fullmatch(data_type) else ("string", "s")
+    return ("double", "n") if DECIMAL_TYPE.fullmatch(data_type) else ("string", "s")
 
 
 def value_column(index: int) -> str:
@@ -269,13 +269,13 @@ def value_sql(marked: str, column: SourceColumn, text: str = "", *, untyped: boo
     text_value = f"case when {marked} rlike '^[ns]' then {own} else {unmarked_sql(marked)} end"
     if data_type == "string":
         return text_value
-    if length := _LENGTH.fullmatch(data_type):
+    if length := SIZED_TEXT.fullmatch(data_type):
         return _if(f"char_length({text_value}) <= {length[1]}", text_value)
     if data_type == "boolean":
         return _if(f"{written} in ('true', 'false')", f"{written} = 'true'")
     if data_type in _INTEGERS:
         return _if(_matches(marked, f"{number}{sign}[0-9]+$"), f"try_cast({own} as {data_type})")
-    if decimal := _DECIMAL.fullmatch(data_type):
+    if decimal := DECIMAL_TYPE.fullmatch(data_type):
         return _decimal_sql(marked, int(decimal[1]), int(decimal[2]))
     if data_type in ("float", "double"):
         value = f"try_cast({own} as {data_type})"
