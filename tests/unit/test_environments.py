@@ -12,9 +12,10 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt_paimon.env import journal, modified
-from dbt_paimon.env.code import Code
 from dbt_paimon.env.journal import Base, Journal, Node, State
 from dbt_paimon.env.project import schema_suffix
+from dbt_paimon.lineage import changes, macros
+from dbt_paimon.lineage.project import Project
 from unit.lineage.manifests import node, project
 
 NODE = Node(
@@ -113,13 +114,13 @@ def model(materialized: str = "table", strategy: str | None = None) -> Any:
     ],
 )
 def test_reason_not_built(node: Any, why: str) -> None:
-    reason = modified.reason_not_built(node, ["select 1"])
+    reason = modified.reason_not_built(node, [("m", "select 1")])
     assert (why in reason) if why else not reason
 
 
-def fresh(raw_code: str, config: dict[str, Any] | None = None, **macros: str) -> Code:
+def fresh(raw_code: str, config: dict[str, Any] | None = None, **texts: str) -> Project:
     """The code of one model and its macros."""
-    return Code(project(node("m", raw_code=raw_code, config=config or {}), macros=macros))
+    return project(node("m", raw_code=raw_code, config=config or {}), macros=texts)
 
 
 @pytest.mark.parametrize(
@@ -131,8 +132,8 @@ def fresh(raw_code: str, config: dict[str, Any] | None = None, **macros: str) ->
         (fresh("select 1 {# paimon_changes #}", one="{{ paimon_changes(x) }}"), False),
     ],
 )
-def test_models_that_read_changes_are_not_built(found: Code, reads: bool) -> None:
-    reason = modified.reason_not_built(model("incremental"), found.texts("model.p.m"))
+def test_models_that_read_changes_are_not_built(found: Project, reads: bool) -> None:
+    reason = modified.reason_not_built(model("incremental"), macros.code(found, "model.p.m"))
     assert ("since the model's last run" in reason) is reads
 
 
@@ -146,9 +147,9 @@ def test_models_that_read_changes_are_not_built(found: Code, reads: bool) -> Non
         (fresh("select {{ one() }}", {"tags": ["nightly"]}, one="1"), True),
     ],
 )
-def test_which_code_is_promoted(other: Code, is_same: bool) -> None:
+def test_which_code_is_promoted(other: Project, is_same: bool) -> None:
     one = fresh("select {{ one() }}", one="1")
-    assert (one.fingerprint("model.p.m") == other.fingerprint("model.p.m")) is is_same
+    assert (changes.fingerprint(one, "model.p.m") == changes.fingerprint(other, "model.p.m")) is is_same
 
 
 def test_a_fixed_schema_is_refused() -> None:

@@ -15,7 +15,6 @@ from dbt.adapters.paimon.formatting import counted, size
 from dbt.adapters.paimon.metadata import files
 from dbt_paimon import commands
 from dbt_paimon.env import journal, modified
-from dbt_paimon.env.code import Code
 from dbt_paimon.env.drop import drop_schemas, refuse_foreign
 from dbt_paimon.env.journal import Journal, Node, Place, State
 from dbt_paimon.env.project import Project, parse, ran_all, with_adapter
@@ -74,6 +73,10 @@ def create(project: Project, state: str, *, full_refresh: bool) -> bool:
 
 def _plan(project: Project, arguments: Sequence[str], state: str) -> _Planned:
     """Plan which nodes and views to create in which schemas. Sends no statement."""
+    # Imported here, because importing sqlglot takes a second.
+    from dbt_paimon.lineage import changes, macros
+    from dbt_paimon.lineage import project as lineage
+
     known = modified.places_in_state(state)
     changed = modified.modified_nodes(project, state)
     production, here = parse(project.in_production()), parse(arguments)
@@ -81,8 +84,10 @@ def _plan(project: Project, arguments: Sequence[str], state: str) -> _Planned:
     nodes: dict[str, Any] = {key: node for key, node in here.nodes.items() if modified.has_relation(node)}
     places = {key: modified.place_of(node) for key, node in nodes.items()}
     originals = {key: modified.place_of(production.nodes[key]) for key in nodes}
-    code = Code.of(production)
-    reasons = {key: modified.reason_not_built(nodes[key], code.texts(key)) for key in changed if key in nodes}
+    code = lineage.Project(lineage.as_json(production))
+    reasons = {
+        key: modified.reason_not_built(nodes[key], macros.code(code, key.lower())) for key in changed if key in nodes
+    }
     built = [key for key, reason in reasons.items() if not reason]
     modified.refuse_same_relation(places, originals, built)
     made = tuple(
@@ -92,7 +97,7 @@ def _plan(project: Project, arguments: Sequence[str], state: str) -> _Planned:
             places[key],
             originals[key],
             str(nodes[key].config.materialized),
-            code.fingerprint(key),
+            changes.fingerprint(code, key.lower()),
         )
         for key in built
     )

@@ -38,8 +38,8 @@ def modified_nodes(project: Project, state: str) -> list[str]:
     return [node["unique_id"] for node in commands.listed([*project.in_production(), *chosen], "unique_id")]
 
 
-def reason_not_built(node: Any, code: Iterable[str]) -> str:
-    """Why an environment cannot build a node and promote its rows; '' if it can. `code`: see `Code.texts`."""
+def reason_not_built(node: Any, code: Iterable[tuple[str, str]]) -> str:
+    """Why an environment cannot build a node and promote its rows; '' if it can. `code`: see `lineage.macros.code`."""
     kind = str(node.config.materialized)
     strategy = str(node.config.get("incremental_strategy") or "")
     if kind == "snapshot":
@@ -52,7 +52,7 @@ def reason_not_built(node: Any, code: Iterable[str]) -> str:
         return f"{strategy} keeps deletes in a second table, which a promotion does not publish"
     if strategy == MICROBATCH:
         return "dbt writes a microbatch model in several commits"
-    if any(_READS_CHANGES.search(text) for text in code):
+    if any(_READS_CHANGES.search(text) for _, text in code):
         return "paimon_changes reads only the changes since the model's last run"
     return ""
 

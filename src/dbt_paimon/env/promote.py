@@ -18,7 +18,6 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.formatting import counted
 from dbt_paimon import commands
 from dbt_paimon.env import journal, modified
-from dbt_paimon.env.code import Code
 from dbt_paimon.env.journal import Journal, Node, State
 from dbt_paimon.env.project import Project, parse, ran_all, with_adapter
 
@@ -84,14 +83,18 @@ def publish_remaining(project: Project, arguments: Sequence[str], found: Journal
 
 def _refuse_other_code(project: Project, found: Journal) -> None:
     """Refuse a checkout whose code differs from the code that the environment was built and tested with."""
+    # Imported here, because importing sqlglot takes a second.
+    from dbt_paimon.lineage import changes
+    from dbt_paimon.lineage import project as lineage
+
     manifest = parse(project.in_production())
     nodes: Mapping[str, Any] = manifest.nodes
-    code = Code.of(manifest)
+    code = lineage.Project(lineage.as_json(manifest))
     changed = [
         node.unique_id
         for node in found.nodes
         if node.unique_id not in nodes
-        or code.fingerprint(node.unique_id) != node.checksum
+        or changes.fingerprint(code, node.unique_id.lower()) != node.checksum
         or modified.place_of(nodes[node.unique_id]) != node.production
     ]
     if changed:
