@@ -24,7 +24,7 @@ from dbt.adapters.paimon.spec import bucket_numbers, column_rules
 from dbt.adapters.paimon.spec.api import Specs
 from dbt.adapters.paimon.spec.components.files import UNFILTERED, filterable
 from dbt.adapters.paimon.spec.table import TableSpec
-from dbt.adapters.paimon.sql import names
+from dbt.adapters.paimon.sql import clocks, names
 from dbt.adapters.paimon.sql.data_types import is_whole
 from dbt.adapters.paimon.sql.text import ilike
 from dbt.adapters.paimon.tables import changeset, clock_checks, column_changes, metadata, rebuilds
@@ -256,8 +256,14 @@ class Tables:
 
     @while_parsing(lambda *a, **k: "")
     def loaded_at_sql(self, expression: str) -> str:
-        """See `metadata.loaded_at_sql`."""
-        return metadata.loaded_at_sql(expression)
+        """SQL for a source's `loaded_at_field` in UTC, which dbt expects (`_utc` in BaseAdapter).
+
+        A TIMESTAMP_NTZ is not converted, because dbt documents that a time without a time zone is in UTC.
+        """
+        return (
+            f"if(typeof({expression}) = 'timestamp_ntz', cast({expression} as timestamp_ntz), "
+            f"{clocks.utc(f'cast({expression} as timestamp)')})"
+        )
 
     def _is_paimon_table(self, table: PaimonRelation) -> bool:
         """Whether a table is a Paimon table; Spark's session catalog may contain tables of other formats."""

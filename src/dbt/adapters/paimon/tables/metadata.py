@@ -7,7 +7,6 @@ from itertools import takewhile
 from typing import Any
 
 from dbt.adapters.paimon.metadata.schemas import Schema
-from dbt.adapters.paimon.sql import clocks
 from dbt.adapters.paimon.sql.data_types import is_nullable, kept_type
 from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
 
@@ -60,17 +59,6 @@ def columns_of(described: Iterable[Any]) -> Iterable[Any]:
 def comments(described: Iterable[Any]) -> dict[str, str]:
     """The column comments, by column name, from the rows of DESCRIBE TABLE."""
     return {name: comment for name, _, comment, *_ in columns_of(described) if comment}
-
-
-def loaded_at_sql(expression: str) -> str:
-    """SQL for a source's `loaded_at_field` in UTC, which dbt expects (`_utc` in BaseAdapter).
-
-    A TIMESTAMP_NTZ is not converted, because dbt documents that a time without a time zone is in UTC.
-    """
-    return (
-        f"if(typeof({expression}) = 'timestamp_ntz', cast({expression} as timestamp_ntz), "
-        f"{clocks.utc(f'cast({expression} as timestamp)')})"
-    )
 
 
 def no_last_change(source: Any) -> str:
