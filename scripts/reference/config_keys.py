@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from dbt.adapters.paimon.capabilities import FIELD_ATTRIBUTES
-from dbt.adapters.paimon.keys import Key, keys_of
+from dbt.adapters.paimon.config_keys import Key, keys_of
 from dbt.adapters.paimon.spec.components import GROUPED_KEYS, TABLE_KEYS
 from dbt.adapters.paimon.spec.config import STRATEGY_KEYS, STREAM_KEYS, VIEW_KEYS, PaimonConfig
 from dbt.adapters.paimon.spec.maintenance_policy import ACTION_KEYS, POLICY_KEYS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from dbt.adapters.paimon.keys import COLUMNS, NUMBER, Key
+from dbt.adapters.paimon.config_keys import COLUMNS, NUMBER, Key
 from dbt.adapters.paimon.spec.strategies import APPEND, DELETE_INSERT, MERGE, ON_SCHEMA_CHANGE, STRATEGIES, UPSERT
 
 # Keys of a column in `fields`; `capabilities.FIELD_ATTRIBUTES` has the first Paimon version of each.

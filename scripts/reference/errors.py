@@ -20,8 +20,8 @@ from tests.unit import corpus
 from tests.unit.corpus import MODEL, Case, first_day
 
 from dbt.adapters.paimon.capabilities import USUAL_SPARK, Versions
+from dbt.adapters.paimon.config_keys import keys_of
 from dbt.adapters.paimon.errors.messages import REMEDIES
-from dbt.adapters.paimon.keys import keys_of
 from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.config import PaimonConfig
 from dbt.adapters.paimon.spec.foreign_config import INSTEAD, INSTEAD_IN_INCREMENTAL, LEAVE_OUT, READERS, is_foreign

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from dbt.adapters.paimon.keys import Key
+from dbt.adapters.paimon.config_keys import Key
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "reference"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import fields
 
+from dbt.adapters.paimon.config_keys import Key, keys_of
 from dbt.adapters.paimon.connection_methods import METHODS_OF
 from dbt.adapters.paimon.credentials import PaimonCredentials
-from dbt.adapters.paimon.keys import Key, keys_of
 from reference.markdown import NOTHING, code, codes, explained, table, takes
 
 _PAGE = """\

@@ -11,7 +11,7 @@ import click
 from dbt.cli.options import MultiOption
 from dbt_common.exceptions import DbtBaseException
 
-from dbt.adapters.paimon import behavior
+from dbt.adapters.paimon import behavior_flags
 from dbt.adapters.paimon.machine.processes import has_clients
 from dbt.adapters.paimon.plan.steps import Action
 from dbt.adapters.paimon.profile import load_credentials, project_root
@@ -50,7 +50,7 @@ _TARGET_OPTIONS = (
 # The key under which click's context has dbt's options.
 _DBT_OPTIONS: Final = "dbt-paimon.dbt"
 
-_TOKEN_FLAG: Final = behavior.SERVER_TOKEN["name"]
+_TOKEN_FLAG: Final = behavior_flags.SERVER_TOKEN["name"]
 
 # An option with several selectors, as in dbt.
 _SELECTOR: Final[dict[str, Any]] = {"cls": MultiOption, "type": tuple, "multiple": True, "metavar": "SELECTOR…"}
@@ -136,8 +136,8 @@ def start(idle_minutes: float, **target: str | None) -> None:
     """Start the server of a target, unless it is already running."""
     runtime = Runtime(load_credentials(**target))
     server.require_warm_target(runtime.credentials)
-    flags = behavior.of_project(project_root(target["project_dir"]))
-    asks_token = behavior.is_on(flags, behavior.SERVER_TOKEN)
+    flags = behavior_flags.of_project(project_root(target["project_dir"]))
+    asks_token = behavior_flags.is_on(flags, behavior_flags.SERVER_TOKEN)
     path = server.note_path(runtime.credentials)
     if (note := server.read_note(path)) is not None:
         _require_same_settings(note, runtime, asks_token)
@@ -147,7 +147,7 @@ def start(idle_minutes: float, **target: str | None) -> None:
     _ = runtime.conf
     if not asks_token:
         click.echo(
-            f"Warning: {behavior.SERVER_TOKEN['description']} The flag {_TOKEN_FLAG} is false in "
+            f"Warning: {behavior_flags.SERVER_TOKEN['description']} The flag {_TOKEN_FLAG} is false in "
             "dbt_project.yml, and will be removed in 1.0: delete it.",
             err=True,
         )

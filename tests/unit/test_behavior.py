@@ -18,9 +18,9 @@ from dbt_common.events.event_manager_client import (
 from dbt_common.exceptions import CompilationError, DbtRuntimeError, EventCompilationError
 from dbt_common.helper_types import WarnErrorOptionsV2
 
-from dbt.adapters.paimon import behavior
+from dbt.adapters.paimon import behavior_flags
 from dbt.adapters.paimon.capabilities import Versions
-from dbt.adapters.paimon.errors.deprecations import OnceARun, deprecate
+from dbt.adapters.paimon.errors.warnings import OnceARun, deprecate
 from dbt.adapters.paimon.spark import server
 from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.problems import ConfigErrors
@@ -34,24 +34,24 @@ PAGE = Path(__file__).parents[2] / "docs" / "behavior-flags.md"
 
 
 def set_to(**flags: object) -> Behavior:
-    return Behavior(list(behavior.FLAGS), flags)
+    return Behavior(list(behavior_flags.FLAGS), flags)
 
 
 def test_the_page_lists_each_flag_and_its_default():
     rows = re.findall(r"^\| `(\w+)` \| (on|off) \|", PAGE.read_text(), re.MULTILINE)
-    assert rows == [(flag["name"], "on" if flag["default"] else "off") for flag in behavior.FLAGS]
+    assert rows == [(flag["name"], "on" if flag["default"] else "off") for flag in behavior_flags.FLAGS]
 
 
-@pytest.mark.parametrize("flag", behavior.FLAGS, ids=lambda flag: flag["name"])
+@pytest.mark.parametrize("flag", behavior_flags.FLAGS, ids=lambda flag: flag["name"])
 def test_a_flag_is_what_the_project_says(flag):
-    assert behavior.is_on(set_to(), flag) is flag["default"]
-    assert behavior.is_on(set_to(**{flag["name"]: not flag["default"]}), flag) is not flag["default"]
+    assert behavior_flags.is_on(set_to(), flag) is flag["default"]
+    assert behavior_flags.is_on(set_to(**{flag["name"]: not flag["default"]}), flag) is not flag["default"]
 
 
 @pytest.mark.parametrize("value", ["false", 0, None])
 def test_a_flag_that_is_no_boolean_is_refused(value):
     with pytest.raises(DbtRuntimeError, match=r"flags: require_server_token: .*without quotes"):
-        behavior.is_on(set_to(require_server_token=value), behavior.SERVER_TOKEN)
+        behavior_flags.is_on(set_to(require_server_token=value), behavior_flags.SERVER_TOKEN)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_a_flag_that_is_no_boolean_is_refused(value):
 )
 def test_the_flags_of_a_project_that_dbt_does_not_run(tmp_path, text, on):
     (tmp_path / "dbt_project.yml").write_text(text)
-    assert behavior.is_on(behavior.of_project(tmp_path), behavior.SERVER_TOKEN) is on
+    assert behavior_flags.is_on(behavior_flags.of_project(tmp_path), behavior_flags.SERVER_TOKEN) is on
 
 
 @pytest.fixture

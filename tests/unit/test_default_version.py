@@ -17,10 +17,10 @@ import pytest
 from dbt_common.behavior_flags import Behavior
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import behavior, capabilities
-from dbt.adapters.paimon.changing_defaults import ChangingDefaults
+from dbt.adapters.paimon import behavior_flags, capabilities
 from dbt.adapters.paimon.credentials import PaimonCredentials
-from dbt.adapters.paimon.errors.deprecations import OnceARun
+from dbt.adapters.paimon.errors.warnings import OnceARun
+from dbt.adapters.paimon.flag_warnings import ChangingDefaults
 from dbt.adapters.paimon.spark.launch import default_version, maven, packages
 from dbt.adapters.paimon.spark.launch.default_version import ASSUMED, MARK
 
@@ -241,7 +241,7 @@ def test_spark_4_1_has_no_0_9_0(machine: Path) -> None:
 
 def test_the_flag_refuses_a_target_without_a_version(machine: Path) -> None:
     config = SimpleNamespace(target_name="dev", profile_name="shop")
-    flags = Behavior(list(behavior.FLAGS), {"require_paimon_version": True})
+    flags = Behavior(list(behavior_flags.FLAGS), {"require_paimon_version": True})
     defaults = ChangingDefaults(config, lambda: flags, OnceARun())
     with pytest.raises(
         DbtRuntimeError, match=r"'dev' of profile 'shop' has no paimon_version.*paimon_version: '0.9.0'"

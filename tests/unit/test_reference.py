@@ -21,8 +21,8 @@ from tests.unit import corpus
 
 from dbt.adapters.paimon import spec
 from dbt.adapters.paimon.capabilities import FIELD_ATTRIBUTES
+from dbt.adapters.paimon.config_keys import keys_of
 from dbt.adapters.paimon.credentials import PaimonCredentials
-from dbt.adapters.paimon.keys import keys_of
 from dbt.adapters.paimon.spec.components import GROUPED_KEYS, TABLE_KEYS
 from dbt.adapters.paimon.spec.config import STRATEGY_KEYS, STREAM_KEYS, VIEW_KEYS, PaimonConfig
 from dbt.adapters.paimon.spec.maintenance_policy import ACTION_KEYS, MaintenancePolicy

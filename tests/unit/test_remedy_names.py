@@ -13,8 +13,8 @@ import tomllib
 from dbt.cli.main import cli as dbt_cli
 from reference.described_keys import DBT_KEYS
 
+from dbt.adapters.paimon.config_keys import keys_of
 from dbt.adapters.paimon.credentials import PaimonCredentials
-from dbt.adapters.paimon.keys import keys_of
 from dbt.adapters.paimon.spec.config import PaimonConfig
 from dbt.adapters.paimon.spec.foreign_config import INSTEAD, INSTEAD_IN_INCREMENTAL
 from dbt.adapters.paimon.spec.maintenance_policy import ACTIONS

@@ -22,7 +22,7 @@ from dbt.node_types import NodeType
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.credentials import PaimonCredentials
-from dbt.adapters.paimon.errors.deprecations import OnceARun
+from dbt.adapters.paimon.errors.warnings import OnceARun
 from dbt.adapters.paimon.impl import PaimonAdapter
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql import views

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     import agate
 
     from dbt.adapters.paimon.capabilities import Versions
-    from dbt.adapters.paimon.changing_defaults import ChangingDefaults
     from dbt.adapters.paimon.column import PaimonColumn
     from dbt.adapters.paimon.credentials import PaimonCredentials
-    from dbt.adapters.paimon.errors.deprecations import OnceARun
+    from dbt.adapters.paimon.errors.warnings import OnceARun
+    from dbt.adapters.paimon.flag_warnings import ChangingDefaults
     from dbt.adapters.paimon.relation import PaimonRelation
     from dbt.adapters.paimon.spark.handles import Handle
     from dbt.adapters.paimon.spark.runtime import Runtime

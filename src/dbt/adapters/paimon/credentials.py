@@ -20,9 +20,9 @@ from dbt.adapters.paimon.catalogs.catalog import (
     option_text,
     split_list,
 )
+from dbt.adapters.paimon.config_keys import BOOLEAN, NUMBER, SECONDS, key_field
 from dbt.adapters.paimon.connection_methods import METHODS_OF, PORTS, PaimonConnectionMethod
 from dbt.adapters.paimon.errors.redaction import redacted, refuse_secret_options, secrets_of, tell_dbt
-from dbt.adapters.paimon.keys import BOOLEAN, NUMBER, SECONDS, key_field
 from dbt.adapters.paimon.machine.waiting import LONGEST_STALL, LONGEST_WAIT
 from dbt.adapters.paimon.profile_checks import AUTHS, CLONE_BY, profile_problems
 

@@ -21,17 +21,26 @@ from dbt_common.events.functions import warn_or_error
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 from dbt_common.utils.executor import executor
 
-from dbt.adapters.paimon import behavior, catalogs_yml, debug, dispatch, kept_results, profile, shell_hint, support
+from dbt.adapters.paimon import (
+    behavior_flags,
+    catalogs_yml,
+    dbt_capabilities,
+    debug,
+    dispatch,
+    kept_results,
+    profile,
+    shell_hint,
+)
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.changes.api import Changes
-from dbt.adapters.paimon.changing_defaults import ChangingDefaults
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.connections import PaimonConnectionManager
 from dbt.adapters.paimon.credentials import PaimonCredentials
-from dbt.adapters.paimon.errors import deprecations
 from dbt.adapters.paimon.errors.messages import StatementError
 from dbt.adapters.paimon.errors.redaction import tell_dbt
-from dbt.adapters.paimon.features import lazy_feature, macro_api
+from dbt.adapters.paimon.errors.warnings import OnceARun
+from dbt.adapters.paimon.flag_warnings import ChangingDefaults
+from dbt.adapters.paimon.macro_api import lazy_feature, macro_api
 from dbt.adapters.paimon.maintenance.api import Maintenance
 from dbt.adapters.paimon.maintenance.buckets import Buckets
 from dbt.adapters.paimon.maintenance.health import Health
@@ -93,8 +102,8 @@ class PaimonAdapter(SparkAdapter):
 
     CATALOG_INTEGRATIONS = catalogs_yml.CATALOG_INTEGRATIONS
 
-    CONSTRAINT_SUPPORT = support.CONSTRAINTS
-    _capabilities = support.CAPABILITIES
+    CONSTRAINT_SUPPORT = dbt_capabilities.CONSTRAINTS
+    _capabilities = dbt_capabilities.CAPABILITIES
 
     def __init__(self, config: Any, mp_context: Any) -> None:
         super().__init__(config, mp_context)
@@ -102,7 +111,7 @@ class PaimonAdapter(SparkAdapter):
         dispatch.add_search_orders(config)
         kept_results.keep(config)
         shell_hint.give(config)
-        self.once = deprecations.OnceARun()
+        self.once = OnceARun()
         self.defaults = ChangingDefaults(config, lambda: self.behavior, self.once)
         self._node_settings = node_settings.NodeSettings(self)
         self._known_catalogs = KnownCatalogs(self)
@@ -316,7 +325,7 @@ class PaimonAdapter(SparkAdapter):
         # Each adapter instance appends its flags to DEFAULT_BASE_BEHAVIOR_FLAGS, which lives as long as the process.
         # Without this filter, the list would grow with every command of the dbt-paimon shell.
         known = {flag["name"] for flag in DEFAULT_BASE_BEHAVIOR_FLAGS}
-        return [flag for flag in behavior.FLAGS if flag["name"] not in known]
+        return [flag for flag in behavior_flags.FLAGS if flag["name"] not in known]
 
     def acquire_connection(self, name: str | None = None) -> Connection:
         """Override: before dbt uses Spark, report the default Paimon version if the profile sets none.

@@ -1,1 +1,1 @@
-"""Errors and deprecations as short messages (what, where, remedy), and the redaction of secrets."""
+"""Errors and warnings as short messages (what, where, remedy), and the redaction of secrets."""

@@ -13,9 +13,9 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, Node, table_name
 from dbt.adapters.paimon.capabilities import Capability
-from dbt.adapters.paimon.errors.deprecations import warn
-from dbt.adapters.paimon.features import while_parsing
+from dbt.adapters.paimon.errors.warnings import warn
 from dbt.adapters.paimon.formatting import counted, size
+from dbt.adapters.paimon.macro_api import while_parsing
 from dbt.adapters.paimon.maintenance import first_load, plan, selection, times
 from dbt.adapters.paimon.maintenance.compaction import compaction_problems, typed_partitions
 from dbt.adapters.paimon.maintenance.rescale import UndoableStatement, rescale_steps

@@ -10,8 +10,8 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, Node
-from dbt.adapters.paimon.features import while_parsing
 from dbt.adapters.paimon.formatting import age, size
+from dbt.adapters.paimon.macro_api import while_parsing
 from dbt.adapters.paimon.maintenance import selection
 from dbt.adapters.paimon.metadata import health, system_tables
 from dbt.adapters.paimon.metadata.health import TableHealth

@@ -10,9 +10,9 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.paimon.concurrency.conflicts import REBUILD
-from dbt.adapters.paimon.features import while_parsing
 from dbt.adapters.paimon.formatting import counted
 from dbt.adapters.paimon.kept_results import KEPT_RESULTS
+from dbt.adapters.paimon.macro_api import while_parsing
 from dbt.adapters.paimon.metadata import snapshots, tags
 from dbt.adapters.paimon.operations.erasing import Consent, Erasures
 from dbt.adapters.paimon.options.table_options import suggestion

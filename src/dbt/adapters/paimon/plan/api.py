@@ -15,8 +15,8 @@ from dbt.adapters.paimon.changes.api import Changes
 from dbt.adapters.paimon.changes.positions import positions_of
 from dbt.adapters.paimon.changes.reads import Output
 from dbt.adapters.paimon.column import PaimonColumn
-from dbt.adapters.paimon.errors.deprecations import warn
-from dbt.adapters.paimon.features import while_parsing
+from dbt.adapters.paimon.errors.warnings import warn
+from dbt.adapters.paimon.macro_api import while_parsing
 from dbt.adapters.paimon.maintenance.api import Maintenance
 from dbt.adapters.paimon.maintenance.buckets import Buckets
 from dbt.adapters.paimon.overrides import StrategyMacro

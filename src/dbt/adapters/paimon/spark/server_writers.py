@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dbt.adapters.events.logging import AdapterLogger
 
 from dbt.adapters.paimon.errors import messages
-from dbt.adapters.paimon.errors.deprecations import warn
+from dbt.adapters.paimon.errors.warnings import warn
 from dbt.adapters.paimon.machine.waiting import Wait
 from dbt.adapters.paimon.spark.server_clients import ClientRecord, from_json, machine, to_json
 from dbt.adapters.paimon.sql.text import quoted, string_literal

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.catalogs import jdbc, reachable
-from dbt.adapters.paimon.errors.deprecations import warn
+from dbt.adapters.paimon.errors.warnings import warn
 from dbt.adapters.paimon.machine import installation
 from dbt.adapters.paimon.metadata import commits, procedures, snapshots
 from dbt.adapters.paimon.metadata.classes import paimon_table

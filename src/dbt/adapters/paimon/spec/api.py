@@ -13,7 +13,7 @@ from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.errors import unsupported
-from dbt.adapters.paimon.errors.deprecations import warn
+from dbt.adapters.paimon.errors.warnings import warn
 from dbt.adapters.paimon.overrides import StrategyMacro
 from dbt.adapters.paimon.spec import bucket_numbers, doubtful_merges, foreign_config, spelling, strategies
 from dbt.adapters.paimon.spec.advice import advice

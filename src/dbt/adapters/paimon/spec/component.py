@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from dbt.adapters.paimon.capabilities import Versions
-from dbt.adapters.paimon.keys import Key, key_field, keys_of
+from dbt.adapters.paimon.config_keys import Key, key_field, keys_of
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import TableSpec
 

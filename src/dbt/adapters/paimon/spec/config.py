@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from dbt.adapters.base import AdapterConfig
 
-from dbt.adapters.paimon.keys import COLUMNS, CONDITION, key_field
+from dbt.adapters.paimon.config_keys import COLUMNS, CONDITION, key_field
 from dbt.adapters.paimon.spec.component import Columns, config_key
 from dbt.adapters.paimon.spec.components import TableKeys
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from dbt.adapters.paimon.keys import BOOLEAN, COLUMNS, DURATION, NUMBER, Key, key_field, keys_of
+from dbt.adapters.paimon.config_keys import BOOLEAN, COLUMNS, DURATION, NUMBER, Key, key_field, keys_of
 from dbt.adapters.paimon.options.table_options import is_duration, parse_duration, parse_memory_size, suggestion
 from dbt.adapters.paimon.options.values import split_columns
 from dbt.adapters.paimon.spec.problems import Problems

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from dbt_common.invocation import get_invocation_started_at
 
-from dbt.adapters.paimon.keys import DURATION, Key
+from dbt.adapters.paimon.config_keys import DURATION, Key
 from dbt.adapters.paimon.options.table_options import is_duration
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.sql.names import tag_problem

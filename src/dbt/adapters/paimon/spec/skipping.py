@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dbt.adapters.paimon.keys import BOOLEAN
+from dbt.adapters.paimon.config_keys import BOOLEAN
 from dbt.adapters.paimon.spec.component import Component, config_key
 
 KEY: Final = "skip_unchanged"

@@ -18,7 +18,7 @@ from dbt.adapters.paimon.concurrency import leases
 from dbt.adapters.paimon.concurrency.leases import Lease
 from dbt.adapters.paimon.concurrency.locks import TableLocks
 from dbt.adapters.paimon.connection_methods import PaimonConnectionMethod
-from dbt.adapters.paimon.features import while_parsing
+from dbt.adapters.paimon.macro_api import while_parsing
 from dbt.adapters.paimon.metadata import snapshots
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark.progress import report_progress

@@ -13,8 +13,8 @@ from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.catalogs.catalog import SESSION_CATALOG
 from dbt.adapters.paimon.column import PaimonColumn
-from dbt.adapters.paimon.errors.deprecations import warn
-from dbt.adapters.paimon.features import while_parsing
+from dbt.adapters.paimon.errors.warnings import warn
+from dbt.adapters.paimon.macro_api import while_parsing
 from dbt.adapters.paimon.metadata import files, schemas, snapshots, tags
 from dbt.adapters.paimon.metadata.schemas import Schema
 from dbt.adapters.paimon.metadata.table_name import TableName

@@ -11,8 +11,8 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, is_empty_run, sample_of_run
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.errors import messages
-from dbt.adapters.paimon.errors.deprecations import warn
-from dbt.adapters.paimon.features import while_parsing
+from dbt.adapters.paimon.errors.warnings import warn
+from dbt.adapters.paimon.macro_api import while_parsing
 from dbt.adapters.paimon.spec import change_rows, ordering_values, safeguards, spelling, strategies
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import event_time, predicates, quoted_names

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.paimon.errors import messages
-from dbt.adapters.paimon.errors.deprecations import warn
+from dbt.adapters.paimon.errors.warnings import warn
 from dbt.adapters.paimon.options.table_options import suggestion
 from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.writing.seed_values import bad_text, differs_as_double, not_valid

@@ -16,7 +16,7 @@ from dbt.adapters.paimon.changes.api import Changes
 from dbt.adapters.paimon.changes.positions import marked, short_hash
 from dbt.adapters.paimon.changes.reading import Reading, Source
 from dbt.adapters.paimon.changes.reads import Output, UncomparableError
-from dbt.adapters.paimon.errors.deprecations import warn
+from dbt.adapters.paimon.errors.warnings import warn
 from dbt.adapters.paimon.metadata.commits import COMMIT_USER_CONF
 from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.plan.materialized_views import incremental

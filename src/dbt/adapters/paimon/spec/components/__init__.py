@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from dbt.adapters.paimon.capabilities import Versions
-from dbt.adapters.paimon.keys import Key, keys_of
+from dbt.adapters.paimon.config_keys import Key, keys_of
 from dbt.adapters.paimon.options.table_options import is_immutable
 from dbt.adapters.paimon.spec import safeguards, skipping
 from dbt.adapters.paimon.spec.component import Component, PropertyChange

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
-from dbt.adapters.paimon.keys import BOOLEAN
+from dbt.adapters.paimon.config_keys import BOOLEAN
 from dbt.adapters.paimon.spec.component import Component, Found, config_key
 from dbt.adapters.paimon.spec.config_values import is_on
 from dbt.adapters.paimon.spec.problems import Problems

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
-from dbt.adapters.paimon.keys import COLUMNS, MAPPING, Key
+from dbt.adapters.paimon.config_keys import COLUMNS, MAPPING, Key
 from dbt.adapters.paimon.spec.component import Columns, Component, Found, PropertyChange, Types, config_key
 from dbt.adapters.paimon.spec.config_values import columns_text
 from dbt.adapters.paimon.spec.problems import Problems

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
-from dbt.adapters.paimon.keys import BOOLEAN, MAPPING, key_field
+from dbt.adapters.paimon.config_keys import BOOLEAN, MAPPING, key_field
 from dbt.adapters.paimon.options.table_options import canonical, did_you_mean
 from dbt.adapters.paimon.spec.component import Component, Found, Types, config_key
 from dbt.adapters.paimon.spec.components.partitioning import pattern_fault

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
-from dbt.adapters.paimon.keys import COLUMNS
+from dbt.adapters.paimon.config_keys import COLUMNS
 from dbt.adapters.paimon.options.table_options import canonical
 from dbt.adapters.paimon.spec.component import Columns, Component, Found, PropertyChange, Types, config_key
 from dbt.adapters.paimon.spec.config_values import columns_text

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Versions
-from dbt.adapters.paimon.keys import COLUMNS
+from dbt.adapters.paimon.config_keys import COLUMNS
 from dbt.adapters.paimon.options.table_options import parse_duration
 from dbt.adapters.paimon.spec.component import Component, Found, Types, config_key
 from dbt.adapters.paimon.spec.config_values import columns_or_property

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
-from dbt.adapters.paimon.keys import MAPPING, Key
+from dbt.adapters.paimon.config_keys import MAPPING, Key
 from dbt.adapters.paimon.options.table_options import canonical
 from dbt.adapters.paimon.spec.component import Component, Found, Types, config_key
 from dbt.adapters.paimon.spec.table import TableSpec

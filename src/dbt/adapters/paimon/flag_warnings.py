@@ -9,9 +9,8 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.behavior_flags import BehaviorFlag
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import behavior
-from dbt.adapters.paimon.errors import deprecations
-from dbt.adapters.paimon.errors.deprecations import OnceARun
+from dbt.adapters.paimon import behavior_flags
+from dbt.adapters.paimon.errors.warnings import OnceARun, deprecate, warn
 from dbt.adapters.paimon.spark.launch.default_version import ASSUMED, DefaultVersion
 
 logger = AdapterLogger("Paimon")
@@ -31,47 +30,47 @@ class ChangingDefaults:
     @property
     def warn_lossy_cast(self) -> Warn:
         """Warns about values that a cast changes."""
-        return self._unless(behavior.LOSSLESS_CASTS)
+        return self._unless(behavior_flags.LOSSLESS_CASTS)
 
     @property
     def warn_ignored_config(self) -> Warn:
         """Warns about unknown config keys."""
-        return self._unless(behavior.STRICT_CONFIG)
+        return self._unless(behavior_flags.STRICT_CONFIG)
 
     @property
     def warn_history_loss(self) -> Warn:
         """Warns about the history that is lost with a replaced table."""
-        return self._unless(behavior.KEPT_HISTORY)
+        return self._unless(behavior_flags.KEPT_HISTORY)
 
     @property
     def warn_inexact_merge(self) -> Warn:
         """Warns about aggregations that return wrong values after some changes."""
-        return self._unless(behavior.EXACT_MERGES)
+        return self._unless(behavior_flags.EXACT_MERGES)
 
     @property
     def sizes_buckets(self) -> bool:
         """Whether `bucket: auto` is the default of tables with a primary key."""
-        return behavior.is_on(self._flags(), behavior.AUTO_BUCKETS)
+        return behavior_flags.is_on(self._flags(), behavior_flags.AUTO_BUCKETS)
 
     def default_version(self, chosen: DefaultVersion) -> None:
         """Log once per run which Paimon version a profile without `paimon_version` gets; raise if the flag is on."""
         what = f"target '{self._config.target_name}' of profile '{self._config.profile_name}' has no paimon_version"
         write = f"write in the target: paimon_version: '{chosen.version}'"
-        if behavior.is_on(self._flags(), behavior.PAIMON_VERSION):
+        if behavior_flags.is_on(self._flags(), behavior_flags.PAIMON_VERSION):
             raise DbtRuntimeError(
                 f"{what}, and the flag require_paimon_version is on (dbt_project.yml). To set it, {write}"
             )
         if self._once.first("paimon_version"):
-            tell = deprecations.warn if chosen is ASSUMED else logger.info
+            tell = warn if chosen is ASSUMED else logger.info
             tell(f"Paimon {chosen.version}: {chosen.reason}. To pin it, {write}")
 
     def _unless(self, flag: BehaviorFlag) -> Warn:
-        if behavior.is_on(self._flags(), flag):
+        if behavior_flags.is_on(self._flags(), flag):
             return None
         removal = f"The flag {flag['name']} will be removed in 1.0; this is an error then."
 
         def warn(what: str) -> None:
             if self._once.first(what):
-                deprecations.deprecate(what, removal)
+                deprecate(what, removal)
 
         return warn
