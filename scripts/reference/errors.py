@@ -26,7 +26,8 @@ from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.config import PaimonConfig
 from dbt.adapters.paimon.spec.foreign_config import INSTEAD, INSTEAD_IN_INCREMENTAL, LEAVE_OUT, READERS, is_foreign
 from dbt.adapters.paimon.spec.problems import ConfigErrors
-from dbt.adapters.paimon.tables.changeset import ExistingTable, compute_changeset, refuse_rebuild
+from dbt.adapters.paimon.tables.changeset import compute_changeset, refuse_rebuild
+from dbt.adapters.paimon.tables.existing import ExistingTable
 from reference.described_keys import DBT_KEYS
 from reference.markdown import code, codes, plain, table
 

@@ -12,8 +12,8 @@ from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql.assignment import can_alter_type, cast_sql, misfits
 from dbt.adapters.paimon.sql.type_trees import type_tree
-from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
 from dbt.adapters.paimon.tables.column_changes import compare_columns
+from dbt.adapters.paimon.tables.existing import ExistingColumn, ExistingTable
 from dbt.adapters.paimon.writing.row_checks import checked_columns, destination, lossy_columns
 
 SPEC = TableSpec(primary_key=("id",), partition_by=("p",), options={})

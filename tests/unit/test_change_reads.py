@@ -13,7 +13,7 @@ from dbt.adapters.paimon.capabilities import Versions, parse_version
 from dbt.adapters.paimon.changes.reads import ChangeReadMode, SourceTable, UncomparableError, old_names, read_mode
 from dbt.adapters.paimon.metadata.schemas import Schema
 from dbt.adapters.paimon.metadata.snapshots import Commit
-from dbt.adapters.paimon.tables.changeset import ExistingTable
+from dbt.adapters.paimon.tables.existing import ExistingTable
 
 APPENDED = SourceTable("paimon", "db", "t", (("id", "int"), ("v", "int")))
 KEYED = replace(APPENDED, primary_key=("id",))

@@ -5,12 +5,8 @@ import pytest
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.spec.component import PropertyChange
 from dbt.adapters.paimon.spec.table import TableSpec
-from dbt.adapters.paimon.tables.changeset import (
-    Changeset,
-    ExistingColumn,
-    ExistingTable,
-    compute_changeset,
-)
+from dbt.adapters.paimon.tables.changeset import Changeset, compute_changeset
+from dbt.adapters.paimon.tables.existing import ExistingColumn, ExistingTable
 
 P09, P12, P14, P20 = (Versions.of(v) for v in ("0.9.0", "1.2.0", "1.4.2", "2.0.0"))
 CATALOGS_OWN = {"path": "/wh/s.db/t", "owner": "root", "provider": "paimon", "transient_lastDdlTime": "17"}

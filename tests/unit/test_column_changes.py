@@ -9,7 +9,6 @@ from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.metadata.schemas import Field, Schema, older_types
 from dbt.adapters.paimon.spec.strategies import ON_SCHEMA_CHANGE
 from dbt.adapters.paimon.spec.table import TableSpec
-from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
 from dbt.adapters.paimon.tables.column_changes import (
     compare_columns,
     missing_filter_capability,
@@ -17,6 +16,7 @@ from dbt.adapters.paimon.tables.column_changes import (
     wanted_columns,
     widens,
 )
+from dbt.adapters.paimon.tables.existing import ExistingColumn, ExistingTable
 
 KEYED = TableSpec(primary_key=("id",), partition_by=(), options={})
 

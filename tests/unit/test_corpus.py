@@ -12,7 +12,8 @@ from tests.unit.corpus import MODEL, Case
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.problems import ConfigErrors
-from dbt.adapters.paimon.tables.changeset import ExistingTable, compute_changeset, refuse_rebuild
+from dbt.adapters.paimon.tables.changeset import compute_changeset, refuse_rebuild
+from dbt.adapters.paimon.tables.existing import ExistingTable
 
 BAD, GOOD, CHANGES = corpus.bad(), corpus.good(), corpus.changes()
 

@@ -4,7 +4,7 @@ import pytest
 
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec.table import TableSpec
-from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
+from dbt.adapters.paimon.tables.existing import ExistingColumn, ExistingTable
 from dbt.adapters.paimon.writing.deletes import kept_deletes
 
 DELETES = PaimonRelation.create("lake", "shop", "t__dbt_deletes", "table")

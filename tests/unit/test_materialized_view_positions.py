@@ -19,7 +19,7 @@ from dbt.adapters.paimon.plan.materialized_views.refresh import Mode, Refresh, R
 from dbt.adapters.paimon.plan.steps import NodeRun
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec.table import TableSpec
-from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
+from dbt.adapters.paimon.tables.existing import ExistingColumn, ExistingTable
 
 UUID = "_9c2c2bf1-70ae-4fe5-926b-000000000000"
 MODEL = {"unique_id": "model.p.v", "name": "v"}

@@ -16,14 +16,9 @@ from dbt.adapters.paimon.plan.decide import adds, decide, steps_of
 from dbt.adapters.paimon.plan.steps import Action, Plan, SettledPlan, Step, StepKind
 from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.table import TableSpec
-from dbt.adapters.paimon.tables.changeset import (
-    Changeset,
-    ExistingColumn,
-    ExistingTable,
-    as_dbt_columns,
-    compute_changeset,
-)
+from dbt.adapters.paimon.tables.changeset import Changeset, compute_changeset
 from dbt.adapters.paimon.tables.column_changes import compare_columns
+from dbt.adapters.paimon.tables.existing import ExistingColumn, ExistingTable, as_dbt_columns
 from dbt.adapters.paimon.writing.model_query import ModelQuery
 
 # Separates the steps before the rows are written from those after.

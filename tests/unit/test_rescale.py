@@ -8,7 +8,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.maintenance.compaction import compaction_problems
 from dbt.adapters.paimon.maintenance.rescale import rescale_steps
-from dbt.adapters.paimon.tables.changeset import ExistingTable
+from dbt.adapters.paimon.tables.existing import ExistingTable
 
 TABLE = ("paimon", "s", "t")
 STATIC = {"spark.sql.sources.partitionOverwriteMode": "static"}

@@ -10,7 +10,8 @@ from dbt.adapters.paimon.spec.column_rules import check_columns
 from dbt.adapters.paimon.spec.problems import ConfigErrors
 from dbt.adapters.paimon.spec.spelling import speller
 from dbt.adapters.paimon.spec.table import TableSpec
-from dbt.adapters.paimon.tables.changeset import Changeset, ExistingColumn, ExistingTable, compute_changeset
+from dbt.adapters.paimon.tables.changeset import Changeset, compute_changeset
+from dbt.adapters.paimon.tables.existing import ExistingColumn, ExistingTable
 
 P09 = Versions.of("0.9.0")
 AS_WRITTEN = Versions(P09.paimon, P09.spark, case_sensitive=True)

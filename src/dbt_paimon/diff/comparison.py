@@ -13,8 +13,7 @@ from dbt.adapters.paimon.formatting import counted, size
 from dbt.adapters.paimon.metadata import files, schemas, snapshots
 from dbt.adapters.paimon.metadata.schemas import Field
 from dbt.adapters.paimon.spec.config_values import column_list
-from dbt.adapters.paimon.tables import metadata
-from dbt.adapters.paimon.tables.changeset import PROTECTED_OPTIONS
+from dbt.adapters.paimon.tables.existing import PROTECTED_OPTIONS, ExistingTable
 from dbt.adapters.paimon.time_travel import clones
 from dbt_paimon.diff import statements
 from dbt_paimon.diff.findings import Difference, Sample
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.impl import PaimonAdapter
     from dbt.adapters.paimon.relation import PaimonRelation
     from dbt.adapters.paimon.spark.scans import Scan
-    from dbt.adapters.paimon.tables.changeset import ExistingTable
 
 
 @dataclass(frozen=True)
@@ -133,7 +131,7 @@ class Comparison:
             number = self._snapshot(found, side)
             at = self._adapter.history.at(found, {"snapshot": number}, node)
             schema = schemas.of_snapshot(self._adapter.query, found, number)
-        return self._with_columns(at, metadata.existing_table(schema))
+        return self._with_columns(at, ExistingTable.of(schema))
 
     def _place(self, node: Mapping[str, Any], side: Side) -> tuple[str, str, str] | None:
         """Catalog, schema and name of a side's table; None if the node is not in the other manifest."""

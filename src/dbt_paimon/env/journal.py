@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Final
 from dbt_common.dataclass_schema import dbtClassMixin
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.errors.conditions import is_not_found
 from dbt.adapters.paimon.metadata import schemas, snapshots
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.state.kinds import Kind
 from dbt.adapters.paimon.state.tables import option_sql, refuse_newer_table
-from dbt.adapters.paimon.tables import metadata
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.impl import PaimonAdapter
@@ -118,7 +118,7 @@ def read(adapter: PaimonAdapter) -> Journal | None:
         refuse_newer_table(Kind.ENVIRONMENT, found[0].options if found else {}, table)
         rows = adapter.query(f"select content from {table.render()}")
     except DbtRuntimeError as exc:
-        if metadata.is_not_found(exc):
+        if is_not_found(exc):
             return None
         raise
     return Journal.from_dict(json.loads(rows[0][0])) if rows else None

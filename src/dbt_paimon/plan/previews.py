@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.errors.conditions import is_not_found
 from dbt.adapters.paimon.maintenance.selection import TABLES
 from dbt.adapters.paimon.metadata.tags import LosableHistory
 from dbt.adapters.paimon.plan.api import MATERIALIZED_VIEW, WriteTarget
@@ -15,7 +16,6 @@ from dbt.adapters.paimon.plan.decide import steps_of
 from dbt.adapters.paimon.plan.materialized_views.refresh import RefreshKind
 from dbt.adapters.paimon.plan.steps import Action
 from dbt.adapters.paimon.spark.scans import Scan
-from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.tables.rebuilds import TO_VIEW, Rebuild
 from dbt.adapters.paimon.writing import read_limits
 
@@ -107,7 +107,7 @@ class Previewer:
                 return replace(preview, problem=f"This adapter has no materialization '{kind}'.")
             return self._of_table(node, preview, full_refresh)
         except DbtRuntimeError as exc:
-            if not metadata.is_not_found(exc):
+            if not is_not_found(exc):
                 return replace(preview, does=Action.FAIL, problem=str(exc.msg))
             # An input is missing; the run may build it first.
             creates = Action.CREATE_VIEW if kind == "view" else Action.CREATE

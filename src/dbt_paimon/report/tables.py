@@ -21,7 +21,7 @@ from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.sql.text import name_parts
 from dbt.adapters.paimon.streaming import checkpoints
 from dbt.adapters.paimon.streaming.sources.ranges import PlannedRanges
-from dbt.adapters.paimon.tables.changeset import STREAM_ID
+from dbt.adapters.paimon.tables.existing import STREAM_ID
 from dbt_paimon.report import advice, figures
 from dbt_paimon.report.figures import Reader, Table
 

@@ -27,7 +27,7 @@ from dbt.adapters.paimon.impl import PaimonAdapter
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql import views
 from dbt.adapters.paimon.sql.statements import Statement
-from dbt.adapters.paimon.tables.changeset import as_dbt_columns
+from dbt.adapters.paimon.tables.existing import as_dbt_columns
 from dbt.include import global_project, paimon, spark
 
 # In dbt's search order for macros.

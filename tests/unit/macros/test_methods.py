@@ -11,7 +11,7 @@ from dbt.context.providers import BaseDatabaseWrapper
 from dbt.adapters.paimon.overrides import StrategyMacro
 from dbt.adapters.paimon.plan.steps import NodeRun, SettledPlan, Step
 from dbt.adapters.paimon.spec.table import TableSpec
-from dbt.adapters.paimon.tables.changeset import ExistingTable
+from dbt.adapters.paimon.tables.existing import ExistingTable
 from dbt.adapters.paimon.writing.deletes import KeptDeletes
 from dbt.adapters.paimon.writing.model_query import ModelQuery
 from dbt.include import paimon

@@ -24,7 +24,7 @@ from dbt.adapters.paimon.plan.write_modes import NodeWriter, Overwrite
 from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES, STRATEGIES, conf_of, incremental_spec
 from dbt.adapters.paimon.sql import predicates
-from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable, as_dbt_columns
+from dbt.adapters.paimon.tables.existing import ExistingColumn, ExistingTable, as_dbt_columns
 from dbt.adapters.paimon.writing.deletes import kept_deletes
 from dbt.adapters.paimon.writing.model_query import from_sql
 from unit.macros.rendering import NOTHING, Adapter, Rendering, relation, with_conf

@@ -36,6 +36,7 @@ from dbt.adapters.paimon.changes.api import Changes
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.connections import PaimonConnectionManager
 from dbt.adapters.paimon.credentials import PaimonCredentials
+from dbt.adapters.paimon.error_hints.suggestions import Suggestions
 from dbt.adapters.paimon.errors.messages import StatementError
 from dbt.adapters.paimon.errors.redaction import tell_dbt
 from dbt.adapters.paimon.errors.warnings import OnceARun
@@ -61,12 +62,11 @@ from dbt.adapters.paimon.sql import literals, ordering, users_statement, views
 from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.sql.text import quoted, string_literal, unquoted
 from dbt.adapters.paimon.streaming.api import Streams
-from dbt.adapters.paimon.tables import metadata
+from dbt.adapters.paimon.tables import freshness
 from dbt.adapters.paimon.tables.api import Tables
 from dbt.adapters.paimon.tables.docs_catalog import DocsCatalog
 from dbt.adapters.paimon.tables.known_catalogs import KnownCatalogs
 from dbt.adapters.paimon.tables.schemas import Schemas
-from dbt.adapters.paimon.tables.suggestions import Suggestions
 from dbt.adapters.paimon.time_travel.api import History
 from dbt.adapters.paimon.time_travel.audits import Audits
 from dbt.adapters.paimon.time_travel.clones import Clones
@@ -542,24 +542,17 @@ class PaimonAdapter(SparkAdapter):
         """The time of a source's last change; the source must be an existing Paimon table."""
         responses, found = self.calculate_freshness_from_metadata_batch([source], macro_resolver)
         if source not in found:
-            raise DbtRuntimeError(metadata.no_last_change(source))
+            raise DbtRuntimeError(freshness.no_last_change(source))
         return next(iter(responses), None), found[source]
 
     def calculate_freshness_from_metadata_batch(
         self, sources: list[BaseRelation], macro_resolver: MacroResolverProtocol | None = None
     ) -> tuple[list[AdapterResponse | None], dict[BaseRelation, FreshnessResponse]]:
         """Override: dbt finds a batch's sources by schema and name, so those of two catalogs need two batches."""
-        batches: list[dict[tuple[str, str], BaseRelation]] = []
-        for source in sources:
-            key = ((source.schema or "").lower(), (source.identifier or "").lower())
-            batch = next((each for each in batches if key not in each), None)
-            if batch is None:
-                batches.append(batch := {})
-            batch[key] = source
         responses: list[AdapterResponse | None] = []
         found: dict[BaseRelation, FreshnessResponse] = {}
-        for batch in batches:
-            answers, times = super().calculate_freshness_from_metadata_batch(list(batch.values()), macro_resolver)
+        for batch in freshness.batches(sources):
+            answers, times = super().calculate_freshness_from_metadata_batch(batch, macro_resolver)
             responses += answers
             found |= times
         return responses, found

@@ -22,7 +22,7 @@ from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.state.kinds import Kind
 from dbt.adapters.paimon.state.tables import refuse_newer_table
 from dbt.adapters.paimon.tables.api import Tables
-from dbt.adapters.paimon.tables.changeset import ExistingTable
+from dbt.adapters.paimon.tables.existing import ExistingTable
 from dbt.adapters.paimon.unchanged.api import Unchanged
 from dbt.adapters.paimon.writing.table_writer import TableWriter
 

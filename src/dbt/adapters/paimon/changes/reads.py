@@ -23,7 +23,7 @@ from dbt.adapters.paimon.metadata.table_name import Query
 from dbt.adapters.paimon.spec.config_values import column_list
 from dbt.adapters.paimon.spec.table import BRANCH_OPTIONS
 from dbt.adapters.paimon.sql.text import quoted, string_literal
-from dbt.adapters.paimon.tables.changeset import ExistingTable
+from dbt.adapters.paimon.tables.existing import ExistingTable
 
 
 class UncomparableError(DbtRuntimeError):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.maintenance.api import Maintenance
     from dbt.adapters.paimon.relation import PaimonRelation
     from dbt.adapters.paimon.spec.table import TableSpec
-    from dbt.adapters.paimon.tables.changeset import ExistingTable
+    from dbt.adapters.paimon.tables.existing import ExistingTable
     from dbt.adapters.paimon.writing.model_query import ModelQuery
 
 logger = AdapterLogger("Paimon")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from dbt.adapters.paimon.spec.table import TableSpec
-    from dbt.adapters.paimon.tables.changeset import ExistingColumn
+    from dbt.adapters.paimon.tables.existing import ExistingColumn
 
 
 def compaction_problems(spec: TableSpec, arguments: Mapping[str, Any], versions: Versions) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from dbt.adapters.paimon.sql import procedures
 from dbt.adapters.paimon.sql.procedures import NameParts, PartitionValues
 from dbt.adapters.paimon.sql.statements import NO_SETTINGS, Statement
 from dbt.adapters.paimon.sql.text import quoted
-from dbt.adapters.paimon.tables.changeset import ExistingTable
+from dbt.adapters.paimon.tables.existing import ExistingTable
 
 _MODE: Final = "spark.sql.sources.partitionOverwriteMode"
 _DYNAMIC: Final = "spark.paimon.dynamic-partition-overwrite"

@@ -14,6 +14,8 @@ from dbt.adapters.paimon.formatting import counted
 from dbt.adapters.paimon.kept_results import KEPT_RESULTS
 from dbt.adapters.paimon.macro_api import while_parsing
 from dbt.adapters.paimon.metadata import snapshots, tags
+from dbt.adapters.paimon.operations import codegen
+from dbt.adapters.paimon.operations.confirmation import TableContents, refuse_unconfirmed
 from dbt.adapters.paimon.operations.erasing import Consent, Erasures
 from dbt.adapters.paimon.options.table_options import suggestion
 from dbt.adapters.paimon.plan.macros import Macros
@@ -24,9 +26,8 @@ from dbt.adapters.paimon.sql import booleans
 from dbt.adapters.paimon.sql.staging_names import POSITIONS_SUFFIX, base_table_name
 from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.sql.text import ilike
-from dbt.adapters.paimon.tables import codegen, metadata
-from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
-from dbt.adapters.paimon.tables.confirmation import TableContents, refuse_unconfirmed
+from dbt.adapters.paimon.tables import described
+from dbt.adapters.paimon.tables.existing import ExistingColumn, ExistingTable
 from dbt.adapters.paimon.time_travel import run_rollbacks
 
 if TYPE_CHECKING:
@@ -284,7 +285,7 @@ class Operations:
         path: str | None = None,
         overwrite: Any = False,
     ) -> str:
-        """Generate a sources file for the tables and views of a schema, except helper tables (see `tables.codegen`).
+        """Generate a sources file for the tables and views of a schema, except helper tables (see `codegen`).
 
         Writes the file if `path` is set. Raises DbtRuntimeError if the schema has no such table or view.
         """
@@ -334,7 +335,7 @@ class Operations:
     def models_yaml(
         self, nodes: Sequence[Node], contract: Any = False, path: str | None = None, overwrite: Any = False
     ) -> str:
-        """Generate the properties of built models as YAML (see `tables.codegen`); writes a file if `path` is set."""
+        """Generate the properties of built models as YAML (see `codegen`); writes a file if `path` is set."""
         contract = booleans.argument("generate_model_yaml", "contract", contract)
         overwrite = booleans.argument("generate_model_yaml", "overwrite", overwrite)
         models: list[tuple[str, str, codegen.FoundTable]] = []
@@ -377,7 +378,7 @@ class Operations:
         comments = (
             definition.column_comments
             if definition
-            else metadata.comments(self._adapter.query(f"describe table {relation.render()}"))
+            else described.comments(self._adapter.query(f"describe table {relation.render()}"))
         )
         columns = tuple(
             ExistingColumn(column.name, column.dtype, comment=comments.get(column.name) or "")

@@ -27,7 +27,7 @@ from dbt.adapters.paimon.spec.table import TableSpec, option_of_branch
 from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.streaming.dead_letters import dead_letters_of
-from dbt.adapters.paimon.tables.changeset import ExistingTable
+from dbt.adapters.paimon.tables.existing import ExistingTable
 from dbt.adapters.paimon.time_travel.states import branch_of
 
 if TYPE_CHECKING:

@@ -33,8 +33,8 @@ from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import booleans
 from dbt.adapters.paimon.streaming.api import Streams
 from dbt.adapters.paimon.tables.api import Tables
-from dbt.adapters.paimon.tables.changeset import ExistingTable, as_dbt_columns
 from dbt.adapters.paimon.tables.column_changes import ColumnChanges
+from dbt.adapters.paimon.tables.existing import ExistingTable, as_dbt_columns
 from dbt.adapters.paimon.time_travel.api import History
 from dbt.adapters.paimon.time_travel.audits import Audits
 from dbt.adapters.paimon.time_travel.clones import Clone, Clones

@@ -14,7 +14,7 @@ from dbt.adapters.paimon.plan.steps import Action
 from dbt.adapters.paimon.plan.write_modes import NodeWriter, StagedBuild
 from dbt.adapters.paimon.plan.writing import set_late_options, view_of_branch
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.tables.changeset import STREAM_ID, as_dbt_columns
+from dbt.adapters.paimon.tables.existing import STREAM_ID, as_dbt_columns
 from dbt.adapters.paimon.writing.model_query import ModelQuery
 
 

@@ -11,8 +11,9 @@ from dbt.adapters.paimon.plan.steps import Action, Plan, Step, StepKind
 from dbt.adapters.paimon.spec.bucket_numbers import BUCKET_STATE_OPTION, RESCALING, is_rescaling
 from dbt.adapters.paimon.spec.strategies import STRATEGIES, on_schema_change
 from dbt.adapters.paimon.spec.table import TableSpec
-from dbt.adapters.paimon.tables.changeset import Changeset, ExistingTable, as_dbt_columns, refuse_rebuild
+from dbt.adapters.paimon.tables.changeset import Changeset, refuse_rebuild
 from dbt.adapters.paimon.tables.column_changes import ColumnChanges, refuse_schema_change
+from dbt.adapters.paimon.tables.existing import ExistingTable, as_dbt_columns
 from dbt.adapters.paimon.tables.rebuilds import rebuild_of
 
 # The materializations whose runs add rows to an existing table.

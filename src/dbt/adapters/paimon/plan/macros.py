@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from dbt.adapters.paimon.plan.steps import Step
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.tables.changeset import ExistingColumn
+from dbt.adapters.paimon.tables.existing import ExistingColumn
 from dbt.adapters.paimon.writing.statement_result import StatementResult
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.overrides import StrategyMacro
     from dbt.adapters.paimon.relation import PaimonRelation
     from dbt.adapters.paimon.spec.table import TableSpec
-    from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
+    from dbt.adapters.paimon.tables.existing import ExistingColumn, ExistingTable
     from dbt.adapters.paimon.writing.deletes import KeptDeletes
     from dbt.adapters.paimon.writing.model_query import ModelQuery
     from dbt.adapters.paimon.writing.statement_result import StatementResult

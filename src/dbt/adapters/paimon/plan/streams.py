@@ -16,7 +16,7 @@ from dbt.adapters.paimon.plan.writing import set_late_options, tag_run
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.streaming.dead_letters import dead_letters_of
 from dbt.adapters.paimon.streaming.settings import StreamSettings
-from dbt.adapters.paimon.tables.changeset import STREAM_ID
+from dbt.adapters.paimon.tables.existing import STREAM_ID
 from dbt.adapters.paimon.writing.model_query import ModelQuery
 from dbt.adapters.paimon.writing.statement_result import StatementResult
 

@@ -16,7 +16,7 @@ from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark.responses import STAGING
 from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES, MICROBATCH, STRATEGIES, WHOLE_TABLE, conf_of
 from dbt.adapters.paimon.spec.table import TableSpec
-from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
+from dbt.adapters.paimon.tables.existing import ExistingColumn, ExistingTable
 from dbt.adapters.paimon.writing.deletes import KeptDeletes
 from dbt.adapters.paimon.writing.model_query import ModelQuery
 from dbt.adapters.paimon.writing.snapshots import helper_columns

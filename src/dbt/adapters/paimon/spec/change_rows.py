@@ -20,7 +20,7 @@ SEQUENCE: Final = "sequence.field"
 
 # `<table>__dbt_deletes` keeps the applied deletes (apply_changes.sql).
 DELETES_SUFFIX: Final = "__dbt_deletes"
-# Each stream has its own table of deletes (see `tables.changeset.STREAM_ID`).
+# Each stream has its own table of deletes (see `tables.existing.STREAM_ID`).
 _STREAM_SUFFIX: Final = re.compile(rf"__[0-9a-f]{{12}}{DELETES_SUFFIX}")
 
 INSERT: Final = "+I"

@@ -38,7 +38,7 @@ from dbt.adapters.paimon.streaming.settings import StreamSettings, StreamSpec, s
 from dbt.adapters.paimon.streaming.sources import kinds
 from dbt.adapters.paimon.streaming.stream import Stream
 from dbt.adapters.paimon.tables.api import Tables
-from dbt.adapters.paimon.tables.changeset import STREAM_ID
+from dbt.adapters.paimon.tables.existing import STREAM_ID
 from dbt.adapters.paimon.writing.api import Rows
 from dbt.adapters.paimon.writing.model_query import ModelQuery
 from dbt.adapters.paimon.writing.table_writer import TableWriter

@@ -17,7 +17,7 @@ from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.streaming.descriptions import Description
 from dbt.adapters.paimon.streaming.formats.messages import ValueFormat
-from dbt.adapters.paimon.tables.changeset import ExistingTable
+from dbt.adapters.paimon.tables.existing import ExistingTable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -13,6 +13,7 @@ from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.catalogs.catalog import SESSION_CATALOG
 from dbt.adapters.paimon.column import PaimonColumn
+from dbt.adapters.paimon.errors.conditions import is_not_found
 from dbt.adapters.paimon.errors.warnings import warn
 from dbt.adapters.paimon.macro_api import while_parsing
 from dbt.adapters.paimon.metadata import files, schemas, snapshots, tags
@@ -27,9 +28,10 @@ from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import clocks, names
 from dbt.adapters.paimon.sql.data_types import is_whole
 from dbt.adapters.paimon.sql.text import ilike
-from dbt.adapters.paimon.tables import changeset, clock_checks, column_changes, metadata, rebuilds
-from dbt.adapters.paimon.tables.changeset import Changeset, ExistingColumn, ExistingTable
+from dbt.adapters.paimon.tables import changeset, clock_checks, column_changes, described, rebuilds
+from dbt.adapters.paimon.tables.changeset import Changeset
 from dbt.adapters.paimon.tables.column_changes import ColumnChanges
+from dbt.adapters.paimon.tables.existing import ExistingColumn, ExistingTable
 from dbt.adapters.paimon.tables.rebuilds import Rebuild
 
 logger = AdapterLogger("Paimon")
@@ -60,7 +62,7 @@ class Tables:
         try:
             found = schemas.newest_first(self._adapter.query, relation)
         except DbtRuntimeError as exc:
-            if relation.database == SESSION_CATALOG and metadata.is_not_found(exc):
+            if relation.database == SESSION_CATALOG and is_not_found(exc):
                 raise DbtRuntimeError(
                     f"{relation} exists and is not a Paimon table. Give the node another `alias` or `schema`, or "
                     "drop that table."
@@ -74,7 +76,7 @@ class Tables:
                 f"all reads and writes: alter table {relation} unset tblproperties ('branch'). If its files are gone: "
                 f"drop table {relation}, and build it again."
             )
-        return replace(metadata.existing_table(found[0]), older_types=self._older_types(relation, found))
+        return replace(ExistingTable.of(found[0]), older_types=self._older_types(relation, found))
 
     def _older_types(self, relation: PaimonRelation, found: Sequence[Schema]) -> tuple[tuple[str, str], ...]:
         """The older column types in a table's files; queries `$files` only if a column's type has ever changed."""
@@ -281,12 +283,12 @@ class Tables:
         try:
             rows = self._adapter.query(f"describe table {relation.render()}")
         except DbtRuntimeError as exc:
-            if metadata.is_not_found(exc):
+            if is_not_found(exc):
                 return None
             raise
         columns = [
             PaimonColumn(column=name, dtype=data_type, column_index=index)
-            for index, (name, data_type, *_) in enumerate(metadata.columns_of(rows))
+            for index, (name, data_type, *_) in enumerate(described.columns_of(rows))
         ]
         if any(not is_whole(column.dtype) for column in columns):
             return list(self._adapter.query_columns(f"select * from {relation.render()}"))

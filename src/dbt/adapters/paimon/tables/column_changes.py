@@ -17,7 +17,7 @@ from dbt.adapters.paimon.sql.assignment import can_alter_type
 from dbt.adapters.paimon.sql.data_types import typed_nulls
 from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.sql.type_trees import Atom, TypeTree, type_tree
-from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
+from dbt.adapters.paimon.tables.existing import ExistingColumn, ExistingTable
 
 _TEXTS = ("char", "varchar", "string")
 # Type -> its kind; any other type is a kind of its own.

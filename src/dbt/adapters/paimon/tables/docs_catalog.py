@@ -12,7 +12,7 @@ from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.metadata import overviews
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql.views import ViewDirectory
-from dbt.adapters.paimon.tables import docs
+from dbt.adapters.paimon.tables import catalog_entries
 
 if TYPE_CHECKING:
     import agate
@@ -46,7 +46,7 @@ class DocsCatalog:
         import agate
         from dbt_common.clients.agate_helper import build_type_tester
 
-        rows = docs.flat_rows(self.entries(relations))
+        rows = catalog_entries.flat_rows(self.entries(relations))
         # Otherwise, agate would read a schema named 2024 as a number, and a column named null as a missing value.
         texts = {name for row in rows for name in row if not name.endswith((":value", ":include", "_index"))}
         return agate.Table.from_object(rows, column_types=build_type_tester(sorted(texts), ()))
@@ -69,13 +69,13 @@ class DocsCatalog:
                 return [entry for table in tables for entry in self._with_statistics([table])]
             logger.debug(f"No statistics for {tables[0]}: {exc}")
             return [self._described(tables[0])]
-        return [docs.from_overview(tables[each.position], each) for each in found]
+        return [catalog_entries.from_overview(tables[each.position], each) for each in found]
 
     def _described(self, relation: PaimonRelation) -> CatalogTable:
         """The entry, without statistics, of a view, a table of another format, or a table that cannot be read."""
         definition = self._directory.get(relation.schema or "", relation.identifier or "")
         comments = definition.column_comments if definition and relation.is_view else {}
-        return docs.describe(
+        return catalog_entries.describe(
             relation,
             [(c.name, c.dtype, comments.get(c.name)) for c in self._adapter.get_columns_in_relation(relation)],
             definition.comment if definition and relation.is_view else None,

@@ -19,8 +19,8 @@ from dbt.adapters.paimon.spec import run_tag
 from dbt.adapters.paimon.spec.components import iceberg
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import procedures
-from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.tables.api import Tables
+from dbt.adapters.paimon.tables.existing import ExistingTable
 from dbt.adapters.paimon.time_travel import branches, rollbacks, states
 from dbt.adapters.paimon.time_travel.clones import table_of
 
@@ -148,7 +148,7 @@ class History:
     def _refuse_other_buckets(self, relation: PaimonRelation, state: str, schema: int | None) -> None:
         now, *older = schemas.newest_first(self._adapter.query, relation)
         then = next((each for each in older if each.id == schema), now)
-        buckets = (metadata.existing_table(each).as_spec().bucket for each in (then, now))
+        buckets = (ExistingTable.of(each).as_spec().bucket for each in (then, now))
         if problem := rollbacks.other_buckets(relation, state, *buckets):
             raise DbtRuntimeError(problem)
 

@@ -17,6 +17,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, call_procedure
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.changes.positions import short_hash
+from dbt.adapters.paimon.errors.conditions import is_not_found
 from dbt.adapters.paimon.metadata import snapshots, tags
 from dbt.adapters.paimon.metadata.tags import Refs
 from dbt.adapters.paimon.relation import PaimonRelation
@@ -27,7 +28,6 @@ from dbt.adapters.paimon.spec.table import POSTPONE_BUCKET, TableSpec
 from dbt.adapters.paimon.sql import names
 from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.sql.views import ViewDirectory
-from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.tables.api import Tables
 from dbt.adapters.paimon.time_travel import audits, branches
 from dbt.adapters.paimon.time_travel.states import NEVER_EXPIRES, branch_of
@@ -294,7 +294,7 @@ class Clones:
         try:
             return tags.refs(self._adapter.query, table)
         except DbtRuntimeError as exc:
-            if metadata.is_not_found(exc):
+            if is_not_found(exc):
                 return Refs()
             raise
 

@@ -17,7 +17,7 @@ from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.metadata.table_versions import EMPTY
 from dbt.adapters.paimon.spark import responses
 from dbt.adapters.paimon.spec import skipping
-from dbt.adapters.paimon.tables import metadata
+from dbt.adapters.paimon.tables.existing import ExistingTable
 from dbt.adapters.paimon.unchanged import keys, nodes
 from dbt.adapters.paimon.unchanged.fingerprints import CannotSkip, Fingerprinter
 from dbt.adapters.paimon.unchanged.keys import Key
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.metadata.snapshots import Commit
     from dbt.adapters.paimon.metadata.table_versions import TableVersion
     from dbt.adapters.paimon.relation import PaimonRelation
-    from dbt.adapters.paimon.tables.changeset import ExistingTable
 
     # Describes the differences between an existing table and the wanted one, given the query's columns.
     Pending = Callable[[ExistingTable, Sequence[PaimonColumn]], Sequence[str]]
@@ -107,7 +106,7 @@ class Unchanged:
         before: TableVersion, head: Commit, columns: Sequence[PaimonColumn], pending: Pending, *, seed: bool
     ) -> None:
         """Raise CannotSkip if the table has to be altered, e.g. because a run was killed before its ALTER."""
-        existing = metadata.existing_table(Schema.of_json(before.schema))
+        existing = ExistingTable.of(Schema.of_json(before.schema))
         if seed:
             # A seed's types are only known after staging, so only an ALTER of the table is detected.
             if existing.schema_id != head.schema:

@@ -11,10 +11,10 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.capabilities import Capability
+from dbt.adapters.paimon.errors.conditions import is_not_empty, is_not_found
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql import names, views
 from dbt.adapters.paimon.sql.text import quoted, string_literal
-from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.tables.column_changes import column_of_yaml
 from dbt.adapters.paimon.views.registry import ViewRegistry
 from dbt.adapters.paimon.writing.table_writer import TableWriter
@@ -138,7 +138,7 @@ class Views:
         try:
             self._adapter.query(f"drop database if exists {quoted(catalog, schema)} restrict")
         except DbtRuntimeError as exc:
-            why = "it has tables, views or functions that are not dbt-paimon's" if metadata.is_not_empty(exc) else exc
+            why = "it has tables, views or functions that are not dbt-paimon's" if is_not_empty(exc) else exc
             logger.info(f"The schema {schema} of {catalog} is kept: {why}")
 
     def _stored(self, schema: str) -> list[str]:
@@ -146,7 +146,7 @@ class Views:
         try:
             return [each.identifier for each in self._registry.load(schema, [views.REGISTRY_TABLE])]
         except DbtRuntimeError as exc:
-            if metadata.is_not_found(exc):
+            if is_not_found(exc):
                 return []
             raise
 
@@ -157,7 +157,7 @@ class Views:
         try:
             rows = self._adapter.query(f"show table extended in {quoted(catalog, schema)} like {pattern}")
         except DbtRuntimeError as exc:
-            if metadata.is_not_found(exc):
+            if is_not_found(exc):
                 return frozenset()
             raise
         return frozenset(row[1].lower() for row in rows if "\nType: VIEW\n" in row[3])

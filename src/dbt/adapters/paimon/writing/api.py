@@ -19,7 +19,7 @@ from dbt.adapters.paimon.sql import event_time, predicates, quoted_names
 from dbt.adapters.paimon.sql.statements import CACHE, KEEPS_PLANS, Statement
 from dbt.adapters.paimon.sql.text import quoted, without_end
 from dbt.adapters.paimon.tables.api import Tables
-from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
+from dbt.adapters.paimon.tables.existing import ExistingColumn, ExistingTable
 from dbt.adapters.paimon.writing import fixtures, model_query, python_models, read_limits, row_checks, seeds, snapshots
 from dbt.adapters.paimon.writing.model_query import ModelQuery
 

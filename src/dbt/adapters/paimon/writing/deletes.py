@@ -20,8 +20,8 @@ from dbt.adapters.paimon.sql import staging_names
 from dbt.adapters.paimon.state.kinds import Kind
 from dbt.adapters.paimon.state.tables import option_sql, refuse_newer_table
 from dbt.adapters.paimon.tables.api import Tables
-from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
 from dbt.adapters.paimon.tables.column_changes import compare_columns, widens
+from dbt.adapters.paimon.tables.existing import ExistingColumn, ExistingTable
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.concurrency import listings
+from dbt.adapters.paimon.errors.conditions import is_not_found
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql import names, views
-from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.writing import swaps
 from dbt.adapters.paimon.writing.table_writer import TableWriter
 
@@ -46,7 +46,7 @@ class Listing:
         try:
             tables = self._table_names(schema_relation)
         except DbtRuntimeError as exc:
-            if metadata.is_not_found(exc):
+            if is_not_found(exc):
                 return []
             raise
         stored = self._stored_views(schema_relation)

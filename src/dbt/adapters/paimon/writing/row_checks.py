@@ -24,8 +24,8 @@ from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql.assignment import cast_sql, misfits
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.sql.type_trees import Atom, TypeTree, type_tree
-from dbt.adapters.paimon.tables.changeset import ExistingColumn
 from dbt.adapters.paimon.tables.column_changes import alterable, missing_filter_capability
+from dbt.adapters.paimon.tables.existing import ExistingColumn
 from dbt.adapters.paimon.writing.snapshots import time_columns
 from dbt.adapters.paimon.writing.stored_values import null_around_struct, stored
 

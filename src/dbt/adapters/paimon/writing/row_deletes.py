@@ -24,7 +24,7 @@ from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.state.kinds import Kind
 from dbt.adapters.paimon.tables.api import Tables
-from dbt.adapters.paimon.tables.changeset import ExistingTable
+from dbt.adapters.paimon.tables.existing import ExistingTable
 from dbt.adapters.paimon.writing.deletes import Deletes
 from dbt.adapters.paimon.writing.table_writer import TableWriter
 

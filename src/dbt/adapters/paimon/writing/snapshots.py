@@ -19,7 +19,7 @@ from dbt.adapters.paimon.spec.spelling import speller
 from dbt.adapters.paimon.sql.assignment import cast_sql, misfits
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.sql.type_trees import Array, Atom, Map, Struct, TypeTree, type_tree
-from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
+from dbt.adapters.paimon.tables.existing import ExistingColumn, ExistingTable
 from dbt.adapters.paimon.writing.model_query import ModelQuery
 
 _TIMES: Final = ("dbt_valid_from", "dbt_valid_to", "dbt_updated_at")

@@ -34,7 +34,7 @@ from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql.literals import some_value
 from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.tables.api import Tables
-from dbt.adapters.paimon.tables.changeset import MATERIALIZED_VIEW_OPTION, ExistingColumn, ExistingTable
+from dbt.adapters.paimon.tables.existing import MATERIALIZED_VIEW_OPTION, ExistingColumn, ExistingTable
 from dbt.adapters.paimon.unchanged import nodes
 from dbt.adapters.paimon.writing.statement_result import StatementResult
 

@@ -22,9 +22,8 @@ from dbt.adapters.paimon.spec.config_values import column_list
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import views
 from dbt.adapters.paimon.sql.text import quoted
-from dbt.adapters.paimon.tables import metadata
 from dbt.adapters.paimon.tables.api import Tables
-from dbt.adapters.paimon.tables.changeset import ExistingTable
+from dbt.adapters.paimon.tables.existing import ExistingTable
 from dbt.adapters.paimon.unchanged import queries
 from dbt.adapters.paimon.writing import model_query
 
@@ -81,7 +80,7 @@ class Definitions:
         spark = self._adapter.handle.embedded()
         if spark is None:
             return self._tables.existing(relation)
-        return metadata.existing_table(spark.schema(table_name(relation)))
+        return ExistingTable.of(spark.schema(table_name(relation)))
 
     def _with_key(self, node: Node, view: View, query: Query, types: Mapping[str, str] | None) -> View:
         if view.refusal is not None:

@@ -12,7 +12,7 @@ import yaml
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.sql.text import is_plain
-from dbt.adapters.paimon.tables.changeset import ExistingColumn, ExistingTable
+from dbt.adapters.paimon.tables.existing import ExistingColumn, ExistingTable
 
 # Opening braces to escape, because dbt renders these files with Jinja.
 _JINJA: Final = re.compile(r"\{(?=[{%#])")

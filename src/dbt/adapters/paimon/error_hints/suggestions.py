@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
+from dbt.adapters.paimon.error_hints import missing
+from dbt.adapters.paimon.error_hints.node_errors import HOOKS_OF_A_RUN, NodeErrors
 from dbt.adapters.paimon.errors.messages import StatementError, shorten
 from dbt.adapters.paimon.options.table_options import suggestion
-from dbt.adapters.paimon.tables import missing
 from dbt.adapters.paimon.tables.known_catalogs import KnownCatalogs
-from dbt.adapters.paimon.tables.node_errors import HOOKS_OF_A_RUN, NodeErrors
 
 
 class Suggestions:
