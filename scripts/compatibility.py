@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from dbt.adapters.paimon.capabilities import RELEASES, Versions, first_release, releases, tested
+from dbt.adapters.paimon.capabilities import Versions
+from dbt.adapters.paimon.capabilities.artifacts import first_release, releases, tested
+from dbt.adapters.paimon.capabilities.version_numbers import RELEASES
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "compatibility.md"

@@ -28,7 +28,7 @@ from typing import Any, Final
 import yaml
 from dbt.cli.main import dbtRunner
 
-from dbt.adapters.paimon.capabilities import DEFAULT_PAIMON_VERSION, parse_version
+from dbt.adapters.paimon.capabilities.version_numbers import DEFAULT_PAIMON_VERSION, parse_version
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.options.table_options import OptionDefinition, table_options
 from dbt.adapters.paimon.spark.launch import packages

@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.paimon.capabilities import DEFAULT_PAIMON_VERSION, Capability, Versions
+from dbt.adapters.paimon.capabilities import Capability, Versions
+from dbt.adapters.paimon.capabilities.version_numbers import DEFAULT_PAIMON_VERSION
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.machine import installation
 from dbt.adapters.paimon.spark.launch import packages

@@ -12,7 +12,7 @@ import yaml
 from dbt.config.renderer import ProfileRenderer
 from dbt_common.context import set_invocation_context
 
-from dbt.adapters.paimon.capabilities import DEFAULT_PAIMON_VERSION
+from dbt.adapters.paimon.capabilities.version_numbers import DEFAULT_PAIMON_VERSION
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.spark.conf import spark_conf
 from dbt.adapters.paimon.spark.launch.packages import PackagePlan

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from dbt.adapters.paimon.capabilities import FIELD_ATTRIBUTES
+from dbt.adapters.paimon.capabilities.names import FIELD_ATTRIBUTES
 from dbt.adapters.paimon.config_keys import Key, keys_of
 from dbt.adapters.paimon.spec.components import GROUPED_KEYS, TABLE_KEYS
 from dbt.adapters.paimon.spec.config import STRATEGY_KEYS, STREAM_KEYS, VIEW_KEYS, PaimonConfig

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from dbt.adapters.paimon.capabilities import Capability, Rule
+from dbt.adapters.paimon.capabilities import Capability
+from dbt.adapters.paimon.capabilities.rules import Rule
 from reference.markdown import plain, table
 
 _PAGE: Final = """\

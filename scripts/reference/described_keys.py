@@ -8,7 +8,7 @@ from typing import Final
 from dbt.adapters.paimon.config_keys import COLUMNS, NUMBER, Key
 from dbt.adapters.paimon.spec.strategies import APPEND, DELETE_INSERT, MERGE, ON_SCHEMA_CHANGE, STRATEGIES, UPSERT
 
-# Keys of a column in `fields`; `capabilities.FIELD_ATTRIBUTES` has the first Paimon version of each.
+# Keys of a column in `fields`; `FIELD_ATTRIBUTES` has the first Paimon version of each.
 FIELD_KEYS: Final[Mapping[str, Key]] = {
     "aggregate_function": Key("The function that merges the column's values", page="merge-engines.md"),
     "ignore_retract": Key("Whether the function ignores `-U` and `-D` rows", page="merge-engines.md"),

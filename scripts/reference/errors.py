@@ -19,7 +19,8 @@ from pyspark import __version__
 from tests.unit import corpus
 from tests.unit.corpus import MODEL, Case, first_day
 
-from dbt.adapters.paimon.capabilities import USUAL_SPARK, Versions
+from dbt.adapters.paimon.capabilities import Versions
+from dbt.adapters.paimon.capabilities.version_numbers import USUAL_SPARK
 from dbt.adapters.paimon.config_keys import keys_of
 from dbt.adapters.paimon.errors.messages import REMEDIES
 from dbt.adapters.paimon.spec.build import build_table_spec

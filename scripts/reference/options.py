@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from dbt.adapters.paimon.capabilities import OPTION_CATALOGUES
+from dbt.adapters.paimon.capabilities.version_numbers import OPTION_CATALOGUES
 from dbt.adapters.paimon.options.read_options import READ_OPTIONS
 from dbt.adapters.paimon.options.table_options import (
     FLINK_ONLY,

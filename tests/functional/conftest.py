@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from dbt.adapters.factory import reset_adapters
 
-from dbt.adapters.paimon.capabilities import DEFAULT_PAIMON_VERSION, Versions, parse_version
+from dbt.adapters.paimon.capabilities import Versions
+from dbt.adapters.paimon.capabilities.version_numbers import DEFAULT_PAIMON_VERSION, parse_version
 from dbt.adapters.paimon.concurrency.locks import TableLocks
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.machine import installation

@@ -8,13 +8,9 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.paimon.capabilities import (
-    DEFAULT_PAIMON_VERSION,
-    JDBC_DRIVERS,
-    Version,
-    kafka_artifact,
-    parse_version,
-)
+from dbt.adapters.paimon.capabilities import Version
+from dbt.adapters.paimon.capabilities.artifacts import JDBC_DRIVERS, kafka_artifact
+from dbt.adapters.paimon.capabilities.version_numbers import DEFAULT_PAIMON_VERSION, parse_version
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.spark.launch import packages
 from integration.services.hdfs import Hdfs, hdfs

@@ -2,7 +2,8 @@
 
 import pytest
 
-from dbt.adapters.paimon.capabilities import AGGREGATE_FUNCTIONS, Versions
+from dbt.adapters.paimon.capabilities import Versions
+from dbt.adapters.paimon.capabilities.names import AGGREGATE_FUNCTIONS
 from dbt.adapters.paimon.options.table_options import check_aggregate_function
 from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.column_rules import check_columns

@@ -4,13 +4,9 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 from packaging.version import Version
 
-from dbt.adapters.paimon.capabilities import (
-    Capability,
-    Versions,
-    connector_artifact,
-    options_versions,
-    parse_version,
-)
+from dbt.adapters.paimon.capabilities import Capability, Versions
+from dbt.adapters.paimon.capabilities.artifacts import connector_artifact
+from dbt.adapters.paimon.capabilities.version_numbers import options_versions, parse_version
 
 
 @pytest.mark.parametrize(

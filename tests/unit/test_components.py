@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from dbt.adapters.paimon.capabilities import OPTION_CATALOGUES
+from dbt.adapters.paimon.capabilities.version_numbers import OPTION_CATALOGUES
 from dbt.adapters.paimon.config_keys import keys_of
 from dbt.adapters.paimon.options.table_options import lookup
 from dbt.adapters.paimon.spec.components import COMPONENTS, GROUPED_KEYS, NAMING_OPTIONS, OPTION_KEYS

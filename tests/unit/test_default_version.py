@@ -17,7 +17,8 @@ import pytest
 from dbt_common.behavior_flags import Behavior
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import behavior_flags, capabilities
+from dbt.adapters.paimon import behavior_flags
+from dbt.adapters.paimon.capabilities import artifacts, version_numbers
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors.warnings import OnceARun
 from dbt.adapters.paimon.flag_warnings import ChangingDefaults
@@ -25,7 +26,7 @@ from dbt.adapters.paimon.spark.launch import default_version, maven, packages
 from dbt.adapters.paimon.spark.launch.default_version import ASSUMED, MARK
 
 SPARK = "3.5.7"
-NEWEST = capabilities.tested(SPARK)[0]
+NEWEST = artifacts.tested(SPARK)[0]
 OLDEST = "0.9.0"
 
 
@@ -44,7 +45,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def publish(repository: Path, version: str) -> None:
     """Put a connector into a Maven repository."""
-    group, artifact, version = capabilities.connector_artifact(SPARK, version).split(":")
+    group, artifact, version = artifacts.connector_artifact(SPARK, version).split(":")
     folder = repository / group.replace(".", "/") / artifact / version
     folder.mkdir(parents=True)
     (folder / f"{artifact}-{version}.jar").write_text("classes")
@@ -106,8 +107,8 @@ def test_the_tested_versions_are_those_of_whole_runs() -> None:
     whole = script["whole_runs"]()
     for line in script["SPARKS"]:
         runs = {paimon for paimon, spark in whole if spark.startswith(f"{line}.")}
-        newest_first = sorted(runs, key=capabilities.parse_version, reverse=True)
-        assert list(capabilities.tested(f"{line}.0")) == newest_first, f"write it in capabilities._TESTED: {line}"
+        newest_first = sorted(runs, key=version_numbers.parse_version, reverse=True)
+        assert list(artifacts.tested(f"{line}.0")) == newest_first, f"write it in artifacts._TESTED: {line}"
 
 
 def test_a_repository_with_the_oldest_alone(machine: Path) -> None:
@@ -119,7 +120,7 @@ def test_a_repository_with_a_newer_one(machine: Path) -> None:
     credentials = target(machine, repositories=[(machine / "mirror").as_uri()])
     assert version_of(credentials) == NEWEST
     plan = packages.plan_packages(credentials, credentials.storages(), SPARK)
-    assert plan.packages == (capabilities.connector_artifact(SPARK, NEWEST),)
+    assert plan.packages == (artifacts.connector_artifact(SPARK, NEWEST),)
 
 
 def test_a_server_with_a_newer_version(machine: Path, served: str) -> None:
@@ -146,7 +147,7 @@ def test_repositories_of_spark_config(machine: Path) -> None:
 
 @pytest.mark.parametrize("place", ["ivy", "m2"])
 def test_a_newer_version_on_this_machine_needs_no_repository(machine: Path, place: str, silent: str) -> None:
-    artifact = capabilities.connector_artifact(SPARK, NEWEST).split(":")[1]
+    artifact = artifacts.connector_artifact(SPARK, NEWEST).split(":")[1]
     if place == "m2":
         publish(machine / ".m2" / "repository", NEWEST)
     else:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.capabilities import java_versions
+from dbt.adapters.paimon.capabilities.artifacts import java_versions
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.machine import java
 from dbt.adapters.paimon.machine.java import find_java

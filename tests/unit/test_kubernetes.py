@@ -9,7 +9,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from dbt.adapters.paimon.capabilities import DEFAULT_PAIMON_VERSION
+from dbt.adapters.paimon.capabilities.version_numbers import DEFAULT_PAIMON_VERSION
 from dbt.adapters.paimon.errors.redaction import is_secret
 from kubernetes_profile import CONFIG, EXECUTOR, FOLDER, MANIFESTS, container, of_kind, pods, settings
 

@@ -20,7 +20,7 @@ READS = re.compile(
 )
 # The other modules that may do so, and why.
 ALLOWED = {
-    "dbt/adapters/paimon/capabilities.py": "which version of Paimon has which system table",
+    "dbt/adapters/paimon/capabilities/rules.py": "which version of Paimon has which system table",
     "dbt/adapters/paimon/maintenance/health.py": "the names for macros, which only write them after FROM",
     "dbt/adapters/paimon/spark/branch_schemas.py": "writes schemas",
     "dbt/adapters/paimon/spark/copied_renames.py": "moves files",

@@ -20,7 +20,7 @@ from reference.described_keys import FIELD_KEYS
 from tests.unit import corpus
 
 from dbt.adapters.paimon import spec
-from dbt.adapters.paimon.capabilities import FIELD_ATTRIBUTES
+from dbt.adapters.paimon.capabilities.names import FIELD_ATTRIBUTES
 from dbt.adapters.paimon.config_keys import keys_of
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.spec.components import GROUPED_KEYS, TABLE_KEYS

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.capabilities import USUAL_SPARK
+from dbt.adapters.paimon.capabilities.version_numbers import USUAL_SPARK
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.machine import installation
 from dbt.adapters.paimon.profile_checks import STATIC_CONF

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.capabilities import Versions, parse_version
+from dbt.adapters.paimon.capabilities import Versions
+from dbt.adapters.paimon.capabilities.version_numbers import parse_version
 from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.spec.problems import ConfigErrors
 from dbt.adapters.paimon.streaming import checkpoints, commits

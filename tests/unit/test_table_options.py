@@ -2,7 +2,7 @@
 
 import pytest
 
-from dbt.adapters.paimon.capabilities import AGGREGATE_FUNCTIONS
+from dbt.adapters.paimon.capabilities.names import AGGREGATE_FUNCTIONS
 from dbt.adapters.paimon.options.table_options import (
     canonical,
     check_aggregate_function,

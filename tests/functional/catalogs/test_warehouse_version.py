@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from dbt.adapters.paimon.capabilities import DEFAULT_PAIMON_VERSION
+from dbt.adapters.paimon.capabilities.version_numbers import DEFAULT_PAIMON_VERSION
 from dbt.adapters.paimon.spark.launch.default_version import MARK
 from functional.conftest import CONNECTOR
 

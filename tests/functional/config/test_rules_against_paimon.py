@@ -16,7 +16,7 @@ from tests.functional.conftest import CONNECTOR
 from tests.unit import corpus
 from tests.unit.corpus import Case, column_table, remedies
 
-from dbt.adapters.paimon.capabilities import options_versions
+from dbt.adapters.paimon.capabilities.version_numbers import options_versions
 from dbt.adapters.paimon.options.table_options import normalize
 from dbt.adapters.paimon.spec.components import GROUPED_KEYS, OPTION_KEYS
 from dbt.adapters.paimon.spec.foreign_config import is_table_format

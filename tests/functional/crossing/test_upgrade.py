@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.functional.conftest import CONNECTOR
 
-from dbt.adapters.paimon.capabilities import DEFAULT_PAIMON_VERSION, parse_version
+from dbt.adapters.paimon.capabilities.version_numbers import DEFAULT_PAIMON_VERSION, parse_version
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from faults import further, lakehouse
 from faults.house import House, State

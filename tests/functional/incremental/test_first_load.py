@@ -6,7 +6,7 @@ import pytest
 from dbt.tests.util import run_dbt
 from tests.functional.conftest import VERSIONS
 
-from dbt.adapters.paimon.capabilities import reaches
+from dbt.adapters.paimon.capabilities.version_numbers import reaches
 from dbt.adapters.paimon.maintenance import first_load
 
 CONFIGS = {

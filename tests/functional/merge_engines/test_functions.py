@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from dbt.tests.util import run_dbt
 
-from dbt.adapters.paimon.capabilities import AGGREGATE_FUNCTIONS, names_at
+from dbt.adapters.paimon.capabilities.names import AGGREGATE_FUNCTIONS, names_at
 from functional.conftest import CONNECTOR
 
 NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal(10,2)")

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from dbt.adapters.paimon.capabilities import DEFAULT_PAIMON_VERSION
+from dbt.adapters.paimon.capabilities.version_numbers import DEFAULT_PAIMON_VERSION
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.spark.launch.packages import EXCLUDES
 from dbt.adapters.paimon.spark.runtime import Runtime

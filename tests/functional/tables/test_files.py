@@ -11,7 +11,7 @@ import pytest
 from dbt.tests.util import get_connection, run_dbt
 from pyarrow import orc, parquet
 
-from dbt.adapters.paimon.capabilities import reaches
+from dbt.adapters.paimon.capabilities.version_numbers import reaches
 from functional.conftest import VERSIONS
 
 CODECS = {

@@ -9,7 +9,8 @@ import pytest
 from dbt.tests.util import run_dbt
 from pyarrow import orc, parquet
 
-from dbt.adapters.paimon.capabilities import Capability, parse_version, reaches
+from dbt.adapters.paimon.capabilities import Capability
+from dbt.adapters.paimon.capabilities.version_numbers import parse_version, reaches
 from dbt.adapters.paimon.options.table_options import lookup
 from functional.conftest import CONNECTOR, VERSIONS
 

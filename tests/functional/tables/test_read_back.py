@@ -16,7 +16,7 @@ from dbt.tests.util import run_dbt
 from pypaimon import CatalogFactory
 from tests.functional.conftest import CONNECTOR
 
-from dbt.adapters.paimon.capabilities import parse_version
+from dbt.adapters.paimon.capabilities.version_numbers import parse_version
 from wheels import find_uv
 
 Rows = list[tuple[Any, ...]]

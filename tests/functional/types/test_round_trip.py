@@ -12,7 +12,7 @@ from dbt.tests.util import get_connection, run_dbt
 from pypaimon import CatalogFactory
 from tests.functional.conftest import CONNECTOR
 
-from dbt.adapters.paimon.capabilities import parse_version
+from dbt.adapters.paimon.capabilities.version_numbers import parse_version
 
 LONG = "x" * 100_000
 DEEP = "array<map<string,struct<a:array<decimal(38,18)>,t:timestamp,n:struct<b:binary>>>>"

@@ -12,7 +12,7 @@ import yaml
 from dbt.adapters.factory import reset_adapters
 from dbt.cli.main import dbtRunner
 
-from dbt.adapters.paimon.capabilities import DEFAULT_PAIMON_VERSION
+from dbt.adapters.paimon.capabilities.version_numbers import DEFAULT_PAIMON_VERSION
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.spark.runtime import Runtime
 from dbt.adapters.paimon.spark.session import open_session

@@ -12,7 +12,7 @@ from pathlib import Path
 import pyspark
 from pyhive import hive
 
-from dbt.adapters.paimon import capabilities
+from dbt.adapters.paimon.capabilities import artifacts
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.machine import java
 from dbt.adapters.paimon.spark.launch import packages
@@ -99,7 +99,7 @@ def connect_server(logs: Path, warehouse: Path, conf: Mapping[str, str] | None =
         "spark.connect.grpc.binding.address": LOOPBACK,
         **(conf or {}),
     }
-    server = capabilities.connect_server_artifact(spark_version())
+    server = artifacts.connect_server_artifact(spark_version())
     jars = [connector(), *([maven.jar(*server.split(":"))] if server else [])]
     command = _submit("org.apache.spark.sql.connect.service.SparkConnectServer", settings, jars)
     with running(command, logs / "connect.log", [port], environment(), cwd=_made(logs / "connect")):

@@ -17,8 +17,8 @@ from dbt_common.exceptions import DbtBaseException
 from tests.unit import corpus
 from tests.unit.corpus import MODEL, Case
 
-from dbt.adapters.paimon import capabilities, catalogs_yml, connections
-from dbt.adapters.paimon.capabilities import Versions
+from dbt.adapters.paimon import catalogs_yml, connections
+from dbt.adapters.paimon.capabilities import Versions, artifacts
 from dbt.adapters.paimon.machine import installation, java
 from dbt.adapters.paimon.profile import load_credentials
 from dbt.adapters.paimon.spark import server, session, thrift
@@ -81,10 +81,10 @@ def versions(given: Mapping[str, Any], folder: Path, monkeypatch: pytest.MonkeyP
     pyspark_is(given.get("spark"), monkeypatch)
     monkeypatch.setattr(installation.sys, "version_info", (*given["python"], 0))
     if given.get("server"):
-        capabilities.connect_server_artifact(given["spark"])
+        artifacts.connect_server_artifact(given["spark"])
     spark = installation.require(given.get("method", "session"))
     if "paimon" in given:
-        capabilities.connector_artifact(spark, given["paimon"])
+        artifacts.connector_artifact(spark, given["paimon"])
 
 
 def spark_home(given: Mapping[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

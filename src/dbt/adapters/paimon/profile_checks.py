@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from packaging.version import InvalidVersion, Version
 
-from dbt.adapters.paimon.capabilities import DEFAULT_PAIMON_VERSION, OLDEST_PAIMON, RELEASES
+from dbt.adapters.paimon.capabilities.version_numbers import DEFAULT_PAIMON_VERSION, OLDEST_PAIMON, RELEASES
 from dbt.adapters.paimon.catalogs.catalog import (
     METASTORES,
     SESSION_CATALOG,

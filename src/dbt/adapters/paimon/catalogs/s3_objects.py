@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.capabilities import install_command
+from dbt.adapters.paimon.capabilities.artifacts import install_command
 from dbt.adapters.paimon.catalogs.storage import Storage
 from dbt.adapters.paimon.concurrency.leases import Stored, StoreError
 from dbt.adapters.paimon.errors.redaction import redact_text

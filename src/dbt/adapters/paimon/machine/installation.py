@@ -12,8 +12,8 @@ from typing import Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import capabilities
-from dbt.adapters.paimon.capabilities import install_command
+from dbt.adapters.paimon.capabilities import artifacts, version_numbers
+from dbt.adapters.paimon.capabilities.artifacts import install_command
 
 # The modules that the extra `connect` adds to PySpark.
 _CONNECT_MODULES: Final = ("pandas", "pyarrow", "grpc", "grpc_status", "google.rpc", "googleapis", "numpy")
@@ -51,7 +51,7 @@ def spark_version(method: str = "session") -> str:
 def require(method: str) -> str:
     """PySpark's version; raises DbtRuntimeError if PySpark is missing or does not support this Python."""
     spark = spark_version(method)
-    capabilities.require_python(spark, sys.version_info[:2])
+    artifacts.require_python(spark, sys.version_info[:2])
     return spark
 
 
@@ -60,7 +60,7 @@ def require_own_spark(spark: str, environ: Mapping[str, str]) -> None:
     home = environ.get("SPARK_HOME", "")
     jar = next(iter(sorted(Path(home, "jars").glob("spark-core_*.jar"))), None) if home else None
     found = _SPARK_CORE.search(jar.name) if jar else None
-    if found and capabilities.minor(found[1]) != capabilities.minor(spark):
+    if found and version_numbers.minor(found[1]) != version_numbers.minor(spark):
         raise DbtRuntimeError(
             f"SPARK_HOME ({home}) is Spark {found[1]}, and the PySpark of this Python is {spark}: they are not "
             f"compatible. Unset SPARK_HOME to use PySpark's own Spark, or `pip install 'pyspark=={found[1]}'`."

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.capabilities import either, java_versions
+from dbt.adapters.paimon.capabilities.artifacts import either, java_versions
 
 # Environment variables with options for Java or for Spark's launcher.
 OPTION_VARIABLES = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "SPARK_SUBMIT_OPTS")

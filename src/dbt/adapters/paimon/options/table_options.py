@@ -17,17 +17,9 @@ from typing import Any, Final
 
 from packaging.version import Version
 
-from dbt.adapters.paimon.capabilities import (
-    AGGREGATE_FUNCTIONS,
-    FIELD_ATTRIBUTES,
-    OPTION_CATALOGUES,
-    Capability,
-    Versions,
-    as_version,
-    names_at,
-    options_versions,
-    reaches,
-)
+from dbt.adapters.paimon.capabilities import Capability, Versions
+from dbt.adapters.paimon.capabilities.names import AGGREGATE_FUNCTIONS, FIELD_ATTRIBUTES, names_at
+from dbt.adapters.paimon.capabilities.version_numbers import OPTION_CATALOGUES, as_version, options_versions, reaches
 from dbt.adapters.paimon.errors.redaction import REFUSAL, is_secret_option
 from dbt.adapters.paimon.options.values import value_fault
 

@@ -11,7 +11,8 @@ from typing import Final
 
 from packaging.version import Version
 
-from dbt.adapters.paimon.capabilities import FILE_FORMATS, reaches
+from dbt.adapters.paimon.capabilities.names import FILE_FORMATS
+from dbt.adapters.paimon.capabilities.version_numbers import reaches
 
 # Compression codecs of data files. Sources: CompressionCodecName, CompressionKind, CodecFactory. Paimon's jars lack the
 # classes for lzo and brotli in Parquet, and its ORC writer does not support brotli [ran, 0.9.0 and 2.0.0].

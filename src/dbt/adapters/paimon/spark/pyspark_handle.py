@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.events.logging import AdapterLogger
 
-from dbt.adapters.paimon.capabilities import DEFAULT_PAIMON_VERSION, Capability, Versions
+from dbt.adapters.paimon.capabilities import Capability, Versions
+from dbt.adapters.paimon.capabilities.version_numbers import DEFAULT_PAIMON_VERSION
 from dbt.adapters.paimon.machine import installation
 from dbt.adapters.paimon.spark.handles import Cursor, Handle
 from dbt.adapters.paimon.sql import views

@@ -11,7 +11,8 @@ from functools import cached_property
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.capabilities import USUAL_SPARK, Versions, parse_version
+from dbt.adapters.paimon.capabilities import Versions
+from dbt.adapters.paimon.capabilities.version_numbers import USUAL_SPARK, parse_version
 from dbt.adapters.paimon.catalogs.storage import Storage
 from dbt.adapters.paimon.connection_methods import PaimonConnectionMethod
 from dbt.adapters.paimon.credentials import PaimonCredentials

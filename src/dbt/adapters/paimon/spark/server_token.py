@@ -15,7 +15,8 @@ from urllib.parse import quote
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.capabilities import OLDEST_PAIMON, Capability, Versions
+from dbt.adapters.paimon.capabilities import Capability, Versions
+from dbt.adapters.paimon.capabilities.version_numbers import OLDEST_PAIMON
 from dbt.adapters.paimon.machine.private_files import read_own, require_own_folder, write_own
 from dbt.adapters.paimon.spark import java_classes
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.capabilities import OLDEST_PAIMON, parse_version
+from dbt.adapters.paimon.capabilities.version_numbers import OLDEST_PAIMON, parse_version
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.metadata.classes import file_catalog
 from dbt.adapters.paimon.spark.launch import packages

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any, Final
 
-from dbt.adapters.paimon.capabilities import FILE_FORMATS
+from dbt.adapters.paimon.capabilities.names import FILE_FORMATS
 
 # What to use instead -> keys of other adapters that change no rows.
 INSTEAD: Final[Mapping[str, str]] = {

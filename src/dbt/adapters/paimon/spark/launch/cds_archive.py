@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from dbt.adapters.paimon.capabilities import JAVA_WITH_CLASS_ARCHIVES
+from dbt.adapters.paimon.capabilities.artifacts import JAVA_WITH_CLASS_ARCHIVES
 from dbt.adapters.paimon.machine.cache_folder import cache_folder, fingerprint, stamp
 from dbt.adapters.paimon.machine.java import JavaRuntime
 from dbt.adapters.paimon.machine.private_files import is_own_file, read_own, write_own

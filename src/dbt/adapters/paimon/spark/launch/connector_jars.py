@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
-from dbt.adapters.paimon import capabilities
+from dbt.adapters.paimon.capabilities import artifacts
 from dbt.adapters.paimon.catalogs.catalog import location_scheme
 
 GROUP = "org.apache.paimon"
@@ -66,7 +66,7 @@ def scala_of_name(name: str) -> str | None:
     if found := _SCALA_SUFFIX.search(name):
         return found[1]
     connector = _CONNECTOR_LINE.match(name)
-    return capabilities.scala_version(connector[1]) if connector else None
+    return artifacts.scala_version(connector[1]) if connector else None
 
 
 def artifact_without_scala(package: str) -> str:

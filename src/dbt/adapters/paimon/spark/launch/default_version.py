@@ -13,7 +13,7 @@ from typing import Final
 from dbt_common.exceptions import DbtRuntimeError
 from packaging.version import InvalidVersion, Version
 
-from dbt.adapters.paimon import capabilities
+from dbt.adapters.paimon.capabilities import artifacts, version_numbers
 from dbt.adapters.paimon.concurrency.locks import FOLDER
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.machine.cache_folder import cache_folder, fingerprint
@@ -34,7 +34,7 @@ class DefaultVersion:
 
 # For a connector that the adapter does not choose: a server's, or one in a jar without a version.
 ASSUMED: Final = DefaultVersion(
-    capabilities.DEFAULT_PAIMON_VERSION, "assumed, because the version of the existing connector is unknown"
+    version_numbers.DEFAULT_PAIMON_VERSION, "assumed, because the version of the existing connector is unknown"
 )
 _CHOSEN: Final[dict[tuple[str, ...], DefaultVersion]] = {}
 _CHOOSING: Final = Lock()
@@ -75,14 +75,14 @@ def _kept_or_chosen(note: str, spark: str, credentials: PaimonCredentials) -> De
 
 def _choose(spark: str, named: Sequence[str], spark_config: Mapping[str, str]) -> tuple[DefaultVersion, bool]:
     """The newest tested version whose connector is available, else the oldest; and whether repositories answered."""
-    line, tested = capabilities.minor(spark), capabilities.tested(spark)
-    connectors = {version: capabilities.connector_artifact(spark, version) for version in tested}
+    line, tested = version_numbers.minor(spark), artifacts.tested(spark)
+    connectors = {version: artifacts.connector_artifact(spark, version) for version in tested}
     asked = list(takewhile(lambda version: not maven.is_here(connectors[version], spark_config), tested))
     answers = maven.ask([connectors[version] for version in asked], maven.repositories(named, spark_config))
     found = next((version for version in asked if answers[connectors[version]]), None)
     newer = asked[: asked.index(found)] if found else asked
     answered = all(answers[connectors[version]] is False for version in newer)
-    version = found or next(iter(tested[len(asked) :]), capabilities.first_release(spark))
+    version = found or next(iter(tested[len(asked) :]), artifacts.first_release(spark))
     if not answered:
         return DefaultVersion(version, "chosen although a Maven repository did not answer"), False
     why = "newest tested one" if tested else "first one"
@@ -102,5 +102,5 @@ def _with_mark(credentials: PaimonCredentials, chosen: DefaultVersion) -> Defaul
 def _note(credentials: PaimonCredentials, spark: str) -> str:
     """The name of the file in the user's cache folder with the choice for a catalog."""
     catalog = credentials.spark_catalog
-    line = capabilities.minor(spark)
+    line = version_numbers.minor(spark)
     return f"paimon-version-{fingerprint([line, catalog.metastore, catalog.warehouse, catalog.uri])}"

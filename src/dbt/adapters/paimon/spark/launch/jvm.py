@@ -14,7 +14,7 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 from dbt_common.invocation import get_invocation_id
 
-from dbt.adapters.paimon.capabilities import JAVA_WITH_IDLE_COLLECTIONS
+from dbt.adapters.paimon.capabilities.artifacts import JAVA_WITH_IDLE_COLLECTIONS
 from dbt.adapters.paimon.machine import private_files
 from dbt.adapters.paimon.machine.java import OPTION_VARIABLES, JavaRuntime
 from dbt.adapters.paimon.machine.waiting import Wait, watched

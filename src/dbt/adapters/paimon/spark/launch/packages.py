@@ -11,7 +11,7 @@ from pathlib import Path
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import capabilities
+from dbt.adapters.paimon.capabilities import artifacts, version_numbers
 from dbt.adapters.paimon.catalogs.object_stores import carries
 from dbt.adapters.paimon.catalogs.storage import Storage
 from dbt.adapters.paimon.connection_methods import PaimonConnectionMethod
@@ -87,12 +87,12 @@ def plan_packages(credentials: PaimonCredentials, storages: Sequence[Storage], s
     version = effective_paimon_version(credentials, spark_version)
     packages = _named_packages(credentials, override)
     if not jars and not version_of_packages(packages):
-        packages.insert(0, capabilities.connector_artifact(spark_version, version))
+        packages.insert(0, artifacts.connector_artifact(spark_version, version))
     if own:
         _check_plug_ins(storages, jars, packages, version)
     needed: list[str | None] = [] if own else [*_dependencies(credentials, storages, spark_version, version)]
     if credentials.method == PaimonConnectionMethod.CONNECT:
-        needed.append(capabilities.connect_server_artifact(spark_version))
+        needed.append(artifacts.connect_server_artifact(spark_version))
     for package in filter(None, needed):
         if not _names_artifact(artifact_without_scala(package), jars, packages):
             packages.append(package)
@@ -114,10 +114,10 @@ def _dependencies(
         if storage.plug_in is not None:
             yield f"{GROUP}:{storage.plug_in.artifact}:{version}"
     for protocol in sorted({storage.catalog.jdbc_protocol for storage in storages}):
-        if driver := capabilities.JDBC_DRIVERS.get(protocol):
+        if driver := artifacts.JDBC_DRIVERS.get(protocol):
             yield driver
     if credentials.kafka_options:
-        yield capabilities.kafka_artifact(spark_version)
+        yield artifacts.kafka_artifact(spark_version)
 
 
 def effective_paimon_version(credentials: PaimonCredentials, spark_version: str | None = None) -> str:
@@ -173,7 +173,7 @@ def _check_jars(*groups: tuple[str, Sequence[str]]) -> None:
 
 def _check_scala(jars: Sequence[str], packages: Sequence[str], spark_version: str) -> None:
     """Refuse jars built for another Scala version than Spark's, because Java's own errors are unclear."""
-    wanted = capabilities.scala_version(spark_version)
+    wanted = artifacts.scala_version(spark_version)
     found = {jar: scala_of_jar(jar) for jar in jars}
     found |= {package: scala_of_name(package.split(":")[1]) for package in packages}
     wrong = [f"{name} is made for Scala {of}" for name, of in found.items() if of not in (None, wanted)]
@@ -187,10 +187,10 @@ def _check_scala(jars: Sequence[str], packages: Sequence[str], spark_version: st
 
 def _check_line(jars: Sequence[str], packages: Sequence[str], spark_version: str) -> None:
     """Refuse a connector built for another minor version of Spark, whose internal classes differ."""
-    line = capabilities.minor(spark_version)
+    line = version_numbers.minor(spark_version)
     connectors = {jar: connector_of_jar(jar) for jar in jars}
     connectors |= {package: package.split(":")[1] for package in packages if is_connector_package(package)}
-    lines = {name: capabilities.connector_line(artifact) for name, artifact in connectors.items()}
+    lines = {name: artifacts.connector_line(artifact) for name, artifact in connectors.items()}
     wrong = [name for name, of in lines.items() if of not in (None, line)]
     if wrong:
         raise DbtRuntimeError(

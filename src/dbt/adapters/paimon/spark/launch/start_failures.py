@@ -8,7 +8,7 @@ from typing import Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import capabilities
+from dbt.adapters.paimon.capabilities import artifacts
 from dbt.adapters.paimon.errors.redaction import redact_text
 from dbt.adapters.paimon.machine import installation
 from dbt.adapters.paimon.spark.launch.packages import JARS_VARIABLE
@@ -86,10 +86,10 @@ def explain_resolution_failure(text: str, spark_version: str) -> str:
     if any(package.startswith("org.apache.spark:spark-connect_") for package in missing):
         return redact_text(
             f"{what}: no repository has the server of Spark Connect for PySpark {spark_version}. Install the newest "
-            f"PySpark that it was tried with: {capabilities.install_command('connect')}; or name the jar, if you have "
+            f"PySpark that it was tried with: {artifacts.install_command('connect')}; or name the jar, if you have "
             "it, under `jars` in the profile."
         )
-    known = ", ".join(capabilities.releases(spark_version))
+    known = ", ".join(artifacts.releases(spark_version))
     return redact_text(
         f"{what}: no repository has this jar, and all of them answered. Correct paimon_version (for Spark "
         f"{spark_version} there are {known}) or `packages` in the profile; if another repository has it, name that "

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dbt.adapters.paimon.capabilities import FIELD_ATTRIBUTES, Versions
+from dbt.adapters.paimon.capabilities import Versions
+from dbt.adapters.paimon.capabilities.names import FIELD_ATTRIBUTES
 from dbt.adapters.paimon.options.table_options import did_you_mean, squash
 from dbt.adapters.paimon.spec.component import Component, Found, OptionValue, Types, config_key
 from dbt.adapters.paimon.spec.config_values import plain_columns

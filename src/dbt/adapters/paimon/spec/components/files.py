@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from dbt.adapters.paimon.capabilities import FILE_FORMATS, OLDEST_PAIMON, Capability, Versions, reaches
+from dbt.adapters.paimon.capabilities import Capability, Versions
+from dbt.adapters.paimon.capabilities.names import FILE_FORMATS
+from dbt.adapters.paimon.capabilities.version_numbers import OLDEST_PAIMON, reaches
 from dbt.adapters.paimon.options.table_options import canonical
 from dbt.adapters.paimon.options.values import codec_fault, pairs
 from dbt.adapters.paimon.spec.component import Component, Found, PropertyChange, Types, config_key

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon import capabilities
+from dbt.adapters.paimon.capabilities import artifacts
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.errors.redaction import redact_text
 from dbt.adapters.paimon.streaming import checkpoints
@@ -160,7 +160,7 @@ class KafkaInput(DescribedInput):
         except Exception as exc:
             if "ClassNotFoundException" not in str(exc):
                 raise
-            package = capabilities.kafka_artifact(session.version)
+            package = artifacts.kafka_artifact(session.version)
             raise DbtRuntimeError(
                 f"source '{self.description.label}': Spark's Kafka connector is not on the classpath. Set "
                 f"kafka_options in profiles.yml to have it downloaded, or add {package} to `packages`. If the "
