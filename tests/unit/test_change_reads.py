@@ -11,7 +11,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.capabilities.version_numbers import parse_version
-from dbt.adapters.paimon.changes.reads import ChangeReadMode, SourceTable, UncomparableError, old_names, read_mode
+from dbt.adapters.paimon.changes.read_modes import ChangeReadMode, SourceTable, UncomparableError, old_names, read_mode
 from dbt.adapters.paimon.metadata.schemas import Schema
 from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.tables.existing import ExistingTable

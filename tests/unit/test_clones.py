@@ -5,8 +5,8 @@ import itertools
 import pytest
 
 from dbt.adapters.paimon.changes.positions import NOTHING_READ, short_hash
-from dbt.adapters.paimon.changes.reading import Source
-from dbt.adapters.paimon.changes.reads import SourceTable
+from dbt.adapters.paimon.changes.read_modes import SourceTable
+from dbt.adapters.paimon.changes.sources import Source
 from dbt.adapters.paimon.metadata.tags import Refs
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec.table import TableSpec

@@ -12,7 +12,7 @@ from dbt.adapters.paimon.changes.positions import Position, SavedPosition, marke
 from dbt.adapters.paimon.metadata.commits import COMMIT_USER_CONF
 from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.metadata.table_name import TableName
-from dbt.adapters.paimon.plan.materialized_views import reading
+from dbt.adapters.paimon.plan.materialized_views import analyzer
 from dbt.adapters.paimon.plan.materialized_views.api import MaterializedViews
 from dbt.adapters.paimon.plan.materialized_views.query import SourceColumns
 from dbt.adapters.paimon.plan.materialized_views.refresh import Mode, Refresh, RefreshKind, View
@@ -53,7 +53,7 @@ class Server:
 
     def refresh(self) -> Refresh:
         sql = "select id from lake.s.o"
-        view = View(sql, Mode.AUTO, reading.analyze(sql, lambda _: COLUMNS), key=("id",))
+        view = View(sql, Mode.AUTO, analyzer.analyze(sql, lambda _: COLUMNS), key=("id",))
         self.views._views[MODEL["unique_id"]] = view
         run = NodeRun(OWN, TableSpec(), OWN, full_refresh=False, adds=False)
         return self.views.refresh(MODEL, run, positions_of(OWN))

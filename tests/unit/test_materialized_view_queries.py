@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dbt.adapters.paimon.metadata.table_name import TableName
-from dbt.adapters.paimon.plan.materialized_views import definitions, parsing, reading
+from dbt.adapters.paimon.plan.materialized_views import analyzer, definitions, parsing
 from dbt.adapters.paimon.plan.materialized_views.query import Query, SourceColumns
 from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental, Reason
 
@@ -46,7 +46,7 @@ def lookup(name: tuple[str, ...]) -> SourceColumns | str | None:
 
 
 def read(sql: str) -> Query:
-    return reading.analyze(sql, lookup)
+    return analyzer.analyze(sql, lookup)
 
 
 def why_not(sql: str) -> NotIncremental | None:

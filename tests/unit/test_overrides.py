@@ -9,7 +9,7 @@ import pytest
 from dbt.cli.main import dbtRunner
 
 from dbt.adapters.paimon import overrides
-from dbt.adapters.paimon.plan import run
+from dbt.adapters.paimon.plan import runs
 
 PROFILE = "p: {target: t, outputs: {t: {type: paimon, schema: s, warehouse: /tmp/none, paimon_version: 0.9.0}}}"
 MACROS = """
@@ -35,7 +35,7 @@ BY_METHODS = {"alter_column_type", "create_schema", "drop_table"}
 
 
 # The modules in this folder call macros by name.
-PLAN = Path(run.__file__).parent
+PLAN = Path(runs.__file__).parent
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,8 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.changes import positions
 from dbt.adapters.paimon.changes.positions import NOTHING_READ, Position
-from dbt.adapters.paimon.changes.reading import without_row_kind
-from dbt.adapters.paimon.changes.reads import Output, SourceTable
+from dbt.adapters.paimon.changes.read_modes import Output, SourceTable
+from dbt.adapters.paimon.changes.sources import without_row_kind
 from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.streaming.inputs import StreamCall

@@ -18,8 +18,8 @@ from dbt.adapters.paimon.changes.positions import (
     renewed,
     short_hash,
 )
-from dbt.adapters.paimon.changes.reading import Source
-from dbt.adapters.paimon.changes.reads import SourceTable
+from dbt.adapters.paimon.changes.read_modes import SourceTable
+from dbt.adapters.paimon.changes.sources import Source
 from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.relation import PaimonRelation
 

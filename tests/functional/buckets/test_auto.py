@@ -7,7 +7,7 @@ import json
 import pytest
 from dbt.tests.util import get_connection, run_dbt
 
-from dbt.adapters.paimon.spec import bucket_numbers
+from dbt.adapters.paimon.spec import auto_buckets
 
 AUTO = "{{ config(materialized='incremental', primary_key='id', bucket='auto') }} "
 MODELS = {
@@ -78,7 +78,7 @@ class TestAuto:
     def test_small_tables_have_one(self, rows, table):
         assert number(rows, table) == "1"
         assert buckets(rows, table) == {0}
-        assert bucket_numbers.BUCKET_STATE_OPTION not in options(rows, table)
+        assert auto_buckets.BUCKET_STATE_OPTION not in options(rows, table)
 
     def test_an_estimate_far_off_is_mended_before_the_table_has_its_name(self, rows):
         assert number(rows, "expected_large") == "1"
@@ -97,13 +97,13 @@ class TestAuto:
             assert number(rows, table) == "1"
 
     def test_a_table_without_rows_is_open(self, rows):
-        assert options(rows, "none_yet")[bucket_numbers.BUCKET_STATE_OPTION] == bucket_numbers.UNDECIDED
+        assert options(rows, "none_yet")[auto_buckets.BUCKET_STATE_OPTION] == auto_buckets.UNDECIDED
         run_dbt(["run", "--select", "none_yet", "--vars", "{rows: 4000000, run: 2}"])
         for run in (3, 4):
             assert number(rows, "none_yet") == "2"
             assert buckets(rows, "none_yet") == {0, 1}
             run_dbt(["run", "--select", "none_yet", "--vars", f"{{rows: 10, run: {run}}}"])
-        assert bucket_numbers.BUCKET_STATE_OPTION not in options(rows, "none_yet")
+        assert auto_buckets.BUCKET_STATE_OPTION not in options(rows, "none_yet")
         counted = "select count(*), min(run), max(run) from {schema}.none_yet"
         assert rows(counted) == [(4_000_000, 2, 4)]
 
@@ -139,7 +139,7 @@ class TestAuto:
         run_dbt(["build", "--select", table, "--vars", "run: 6"])
         assert buckets(rows, table) == {0, 1}
         assert number(rows, table) == "2"
-        assert bucket_numbers.BUCKET_STATE_OPTION not in options(rows, table)
+        assert auto_buckets.BUCKET_STATE_OPTION not in options(rows, table)
         assert rows(f"select count(*) from {{schema}}.{table}") >= before
 
     def test_an_existing_table_keeps_its_buckets(self, rows):
@@ -226,12 +226,12 @@ class TestEmptyRun:
 
     def test_nothing_is_decided(self, project, rows):
         run_dbt(["run", "--empty"])
-        assert options(rows, "small")[bucket_numbers.BUCKET_STATE_OPTION] == bucket_numbers.UNDECIDED
+        assert options(rows, "small")[auto_buckets.BUCKET_STATE_OPTION] == auto_buckets.UNDECIDED
         run_dbt(["run", "--empty"])
-        assert options(rows, "small")[bucket_numbers.BUCKET_STATE_OPTION] == bucket_numbers.UNDECIDED
+        assert options(rows, "small")[auto_buckets.BUCKET_STATE_OPTION] == auto_buckets.UNDECIDED
         for run in (1, 2):
             run_dbt(["run", "--vars", f"run: {run}"])
-        assert bucket_numbers.BUCKET_STATE_OPTION not in options(rows, "small")
+        assert auto_buckets.BUCKET_STATE_OPTION not in options(rows, "small")
         assert rows("select count(*) from {schema}.small") == [(100,)]
 
 

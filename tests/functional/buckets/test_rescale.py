@@ -8,7 +8,7 @@ from tests.functional.conftest import CONNECTOR
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.spark.session import SessionCursor
-from dbt.adapters.paimon.spec.bucket_numbers import RESCALING
+from dbt.adapters.paimon.spec.auto_buckets import RESCALING
 
 # Whether Paimon refuses rows for a partition whose number of buckets differs from the table's.
 GUARDED = Versions.of(CONNECTOR).supports(Capability.OLD_BUCKETS_GUARDED)

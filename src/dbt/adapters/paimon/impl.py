@@ -43,13 +43,13 @@ from dbt.adapters.paimon.errors.warnings import OnceARun
 from dbt.adapters.paimon.flag_warnings import ChangingDefaults
 from dbt.adapters.paimon.macro_api import lazy_feature, macro_api
 from dbt.adapters.paimon.maintenance.api import Maintenance
-from dbt.adapters.paimon.maintenance.buckets import Buckets
 from dbt.adapters.paimon.maintenance.health import Health
 from dbt.adapters.paimon.operations.api import Operations
 from dbt.adapters.paimon.options.capability_names import capability_named
 from dbt.adapters.paimon.plan.api import Plans
+from dbt.adapters.paimon.plan.auto_buckets import Buckets
 from dbt.adapters.paimon.plan.materialized_views.api import MaterializedViews
-from dbt.adapters.paimon.plan.run import Runs
+from dbt.adapters.paimon.plan.runs import Runs
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark import early_start
 from dbt.adapters.paimon.spark.handles import Handle

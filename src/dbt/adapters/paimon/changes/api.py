@@ -10,10 +10,10 @@ from typing import Any, Final
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, Node, call_procedure, table_name
-from dbt.adapters.paimon.changes import positions, reads
+from dbt.adapters.paimon.changes import positions, read_modes
 from dbt.adapters.paimon.changes.positions import SavedPosition, short_hash
-from dbt.adapters.paimon.changes.reading import Reading, Source, between, refuse_other_tables, without_row_kind
-from dbt.adapters.paimon.changes.reads import ChangeReadMode, Output, SourceTable
+from dbt.adapters.paimon.changes.read_modes import ChangeReadMode, Output, SourceTable
+from dbt.adapters.paimon.changes.sources import Reading, Source, between, refuse_other_tables, without_row_kind
 from dbt.adapters.paimon.metadata import schemas, snapshots, tags
 from dbt.adapters.paimon.metadata.commits import COMMIT_USER_CONF
 from dbt.adapters.paimon.metadata.schemas import Schema
@@ -99,7 +99,7 @@ class Changes:
                 reading.sources[name] = replace(source, end=source.start)
             elif " where false limit 0)" in str(relation):
                 reading.sources[name] = replace(source, end=positions.NOTHING_READ)
-            return reads.inserts_sql(source.table, str(relation), source.end.snapshot, output)
+            return read_modes.inserts_sql(source.table, str(relation), source.end.snapshot, output)
 
     def between_sql(self, model: Node, relation: PaimonRelation, start: Any, end: Any, output: Output) -> str:
         """The subquery of the changes between two table snapshots (see `reading.between`); stores no position.
@@ -117,7 +117,7 @@ class Changes:
             self._refuse_other_columns(what, source)
         source = replace(source, table=without_row_kind(source.table, output, what))
         if _is_limited(relation):
-            return reads.inserts_sql(source.table, str(relation), source.end.snapshot, output)
+            return read_modes.inserts_sql(source.table, str(relation), source.end.snapshot, output)
         return self._subquery(what, source, output)
 
     @contextmanager
@@ -249,7 +249,7 @@ class Changes:
     def _subquery(self, what: str, source: Source, output: Output) -> str:
         """The subquery of the rows that changed in a source's range, or of all rows if the range has no start."""
         if source.start is None or source.start == positions.NOTHING_READ:
-            return reads.whole_sql(source.table, source.end.snapshot, output)
+            return read_modes.whole_sql(source.table, source.end.snapshot, output)
         return self._range_sql(what, source, output, self._read_mode(source, output))
 
     def _range_sql(self, what: str, source: Source, output: Output, mode: ChangeReadMode) -> str:
@@ -259,25 +259,25 @@ class Changes:
             # Raises an error for changed structs: they cannot be read together with the changes.
             self._old_names(what, source, end)
         if mode is not ChangeReadMode.COMPARE:
-            return reads.changes_sql(mode, table, start, end, output, self._adapter.versions)
+            return read_modes.changes_sql(mode, table, start, end, output, self._adapter.versions)
         version: int | str = start if source.start_is_there else source.start_tag
-        return reads.compare_sql(what, table, version, self._old_names(what, source, version), end, output)
+        return read_modes.compare_sql(what, table, version, self._old_names(what, source, version), end, output)
 
     def _read_mode(self, source: Source, output: Output) -> ChangeReadMode:
         assert source.start is not None
         start = source.start.snapshot
         query, versions, catalog = self._adapter.query, self._adapter.versions, self.incremental_catalog()
         commits = [commit for commit in source.commits if commit.snapshot > start]
-        mode = reads.read_mode(source.table, commits, versions, incremental_catalog=catalog, before=output.before)
+        mode = read_modes.read_mode(source.table, commits, versions, incremental_catalog=catalog, before=output.before)
         # A tag may keep the start although later commits have expired.
         if not source.start_is_there:
             return ChangeReadMode.COMPARE
-        return reads.checked_mode(mode, source.table, start, source.end.snapshot, source.gained, query, versions)
+        return read_modes.checked_mode(mode, source.table, start, source.end.snapshot, source.gained, query, versions)
 
     def _old_names(self, what: str, source: Source, version: int | str) -> dict[str, str]:
         """Each column's name in lower case -> its name at a table snapshot or a tag."""
         known, then = self._schemas(source, version)
-        return reads.old_names(what, known, then, known[0].id)
+        return read_modes.old_names(what, known, then, known[0].id)
 
     def _schemas(self, source: Source, version: int | str) -> tuple[Sequence[Schema], int]:
         """All schemas of a source (the current one first), and the id of the schema at a table snapshot or a tag."""

@@ -22,7 +22,7 @@ from dbt.adapters.paimon.maintenance.rescale import UndoableStatement, rescale_s
 from dbt.adapters.paimon.metadata import files, snapshots, upkeep
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark import responses
-from dbt.adapters.paimon.spec import bucket_numbers
+from dbt.adapters.paimon.spec import auto_buckets
 from dbt.adapters.paimon.spec.api import Specs
 from dbt.adapters.paimon.spec.components.maintenance import expiry_problems
 from dbt.adapters.paimon.spec.maintenance_policy import RETAIN_MIN, ExpirePartitions, MaintenancePolicy, read_policy
@@ -89,10 +89,10 @@ class Maintenance:
         except Exception as exc:  # noqa: BLE001 - from py4j
             logger.debug(f"{relation}: size unknown: {exc}")
             return
-        if found is None or not bucket_numbers.has_outgrown(*found, int(tasks)):
+        if found is None or not auto_buckets.has_outgrown(*found, int(tasks)):
             return
         buckets, largest = found
-        best = bucket_numbers.wanted(largest, int(tasks))
+        best = auto_buckets.bucket_count(largest, int(tasks))
         warn(
             f"{relation} has outgrown its {counted(buckets, 'bucket')}: {size(largest)} in its "
             f"largest partition would be better spread over {best}. Run `dbt run-operation rescale --args "

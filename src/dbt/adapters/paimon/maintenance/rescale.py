@@ -13,7 +13,7 @@ from typing import Any, Final
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
-from dbt.adapters.paimon.spec.bucket_numbers import BUCKET_STATE_OPTION, RESCALING, is_rescaling
+from dbt.adapters.paimon.spec.auto_buckets import BUCKET_STATE_OPTION, RESCALING, is_rescaling
 from dbt.adapters.paimon.spec.table import POSTPONE_BUCKET, TableSpec
 from dbt.adapters.paimon.sql import procedures
 from dbt.adapters.paimon.sql.procedures import NameParts, PartitionValues

@@ -13,19 +13,19 @@ from dbt_common.exceptions import CompilationError
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.changes.api import Changes
 from dbt.adapters.paimon.changes.positions import positions_of
-from dbt.adapters.paimon.changes.reads import Output
+from dbt.adapters.paimon.changes.read_modes import Output
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.errors.warnings import warn
 from dbt.adapters.paimon.macro_api import while_parsing
 from dbt.adapters.paimon.maintenance.api import Maintenance
-from dbt.adapters.paimon.maintenance.buckets import Buckets
 from dbt.adapters.paimon.overrides import StrategyMacro
+from dbt.adapters.paimon.plan.auto_buckets import Buckets
 from dbt.adapters.paimon.plan.decide import adds, applied_columns, decide, increment, steps_of
 from dbt.adapters.paimon.plan.materialized_views.api import MaterializedViews
 from dbt.adapters.paimon.plan.materialized_views.refresh import Refresh
 from dbt.adapters.paimon.plan.steps import Action, NodeRun, Plan, SettledPlan, Step, StepKind
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.spec import bucket_numbers
+from dbt.adapters.paimon.spec import auto_buckets
 from dbt.adapters.paimon.spec.api import Specs
 from dbt.adapters.paimon.spec.components.key import scd_id
 from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES, MICROBATCH, on_schema_change
@@ -308,7 +308,7 @@ class Plans:
         if table is None or current is None:
             plan = Plan(Action.CREATE)
             return _settled(plan, spec=spec, columns=columns, source=source, current=None)
-        with_buckets = bucket_numbers.settled(spec, current.options)
+        with_buckets = auto_buckets.with_existing_count(spec, current.options)
         changes = tables.column_changes(columns, current, node)
         plan = decide(node, with_buckets, current, changes, tables.changeset, adds=False)
         if plan.action is Action.SWAP:
@@ -317,7 +317,7 @@ class Plans:
         else:
             self.history.check_branches(node, with_buckets, table)
             # The run writes all rows, so it also ends an unfinished rescale.
-            ends = bucket_numbers.is_rescaling(current.options)
+            ends = auto_buckets.is_rescaling(current.options)
             spec = with_buckets if ends else self.buckets.resolve(with_buckets, table, current, source)
         return _settled(plan, spec=spec, columns=columns, source=source, current=current)
 
@@ -347,7 +347,7 @@ class Plans:
         """Plan a run that adds rows to a table or to a branch of it."""
         tables = self.tables
         current = tables.existing(target)
-        spec = bucket_numbers.settled(spec, current.options)
+        spec = auto_buckets.with_existing_count(spec, current.options)
         tables.warn_of_older_types(target, current)
         columns = tables.wanted_columns(source.columns, node, spec, current)
         changes = tables.column_changes(columns, current, node)
@@ -390,7 +390,7 @@ class Plans:
             helpers: the columns of `source` that are not stored.
         """
         target, tables = run.target, self.tables
-        spec = bucket_numbers.settled(run.spec, current.options)
+        spec = auto_buckets.with_existing_count(run.spec, current.options)
         tables.warn_of_older_types(target, current)
         wanted = tables.wanted_columns(self.rows.spelled(versions, current).columns, node, spec, current)
         changes = tables.column_changes(wanted, current, node)

@@ -10,9 +10,9 @@ from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.paimon.changes.positions import positions_of
 from dbt.adapters.paimon.plan.api import Plans
+from dbt.adapters.paimon.plan.node_steps import set_late_options, view_of_branch
 from dbt.adapters.paimon.plan.steps import Action
 from dbt.adapters.paimon.plan.write_modes import NodeWriter, StagedBuild
-from dbt.adapters.paimon.plan.writing import set_late_options, view_of_branch
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.tables.existing import STREAM_ID, as_dbt_columns
 from dbt.adapters.paimon.writing.model_query import ModelQuery

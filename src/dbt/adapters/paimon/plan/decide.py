@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 
 from dbt.adapters.paimon.maintenance import first_load
 from dbt.adapters.paimon.plan.steps import Action, Plan, Step, StepKind
-from dbt.adapters.paimon.spec.bucket_numbers import BUCKET_STATE_OPTION, RESCALING, is_rescaling
+from dbt.adapters.paimon.spec.auto_buckets import BUCKET_STATE_OPTION, RESCALING, is_rescaling
 from dbt.adapters.paimon.spec.strategies import STRATEGIES, on_schema_change
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.tables.changeset import Changeset, refuse_rebuild

@@ -10,9 +10,9 @@ from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.paimon.plan.api import Plans
 from dbt.adapters.paimon.plan.decide import steps_of
+from dbt.adapters.paimon.plan.node_steps import set_late_options, tag_run
 from dbt.adapters.paimon.plan.steps import NodeRun
 from dbt.adapters.paimon.plan.write_modes import NodeWriter
-from dbt.adapters.paimon.plan.writing import set_late_options, tag_run
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.streaming.dead_letters import dead_letters_of
 from dbt.adapters.paimon.streaming.settings import StreamSettings

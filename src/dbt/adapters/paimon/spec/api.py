@@ -15,7 +15,7 @@ from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.errors import unsupported
 from dbt.adapters.paimon.errors.warnings import warn
 from dbt.adapters.paimon.overrides import StrategyMacro
-from dbt.adapters.paimon.spec import bucket_numbers, doubtful_merges, foreign_config, spelling, strategies
+from dbt.adapters.paimon.spec import auto_buckets, doubtful_merges, foreign_config, spelling, strategies
 from dbt.adapters.paimon.spec.advice import advice
 from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.config_values import column_list
@@ -68,7 +68,7 @@ class Specs:
         # A stream's buckets are not sized by its first batch, because that does not predict the size of the table.
         if not self._adapter.defaults.sizes_buckets or model["config"].get("materialized") == "streaming":
             return spec
-        return bucket_numbers.by_default(spec)
+        return auto_buckets.by_default(spec)
 
     def check_node(self, model: Mapping[str, Any]) -> None:
         """Raise DbtRuntimeError if a node's catalog, name, grants, access rules or kind are not supported."""

@@ -19,7 +19,7 @@ RETAIN_MIN: Final = 10
 # OrphanFilesClean.olderThanMillis: younger files may belong to a writer that has yet to commit.
 ORPHAN_AGE: Final = "1 d"
 ON_FAILURE: Final = ("warn", "error")
-# Twice the recommended maximum (bucket_numbers.MOST_BYTES).
+# Twice the recommended maximum (auto_buckets.MOST_BYTES).
 MAX_BUCKET_SIZE: Final = 2 * 2**30
 
 

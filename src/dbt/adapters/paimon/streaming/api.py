@@ -53,7 +53,7 @@ class Streams:
 
     Args:
         incremental_catalog: returns the catalog in which old versions of Paimon can read changes (see
-            `changes.reads.read_mode`).
+            `changes.read_modes.read_mode`).
     """
 
     def __init__(

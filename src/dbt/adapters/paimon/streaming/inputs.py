@@ -42,7 +42,7 @@ class SourceChangedError(DbtRuntimeError):
 
 @dataclass(frozen=True)
 class Access:
-    """What is needed to open an input; `incremental_catalog`: see `changes.reads.read_mode`."""
+    """What is needed to open an input; `incremental_catalog`: see `changes.read_modes.read_mode`."""
 
     adapter: AdapterProtocol
     existing: Callable[[PaimonRelation], ExistingTable]

@@ -21,7 +21,7 @@ from dbt.adapters.paimon.metadata.schemas import Schema
 from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.metadata.tags import LosableHistory
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.spec import bucket_numbers, column_rules
+from dbt.adapters.paimon.spec import auto_buckets, column_rules
 from dbt.adapters.paimon.spec.api import Specs
 from dbt.adapters.paimon.spec.components.files import UNFILTERED, filterable
 from dbt.adapters.paimon.spec.table import TableSpec
@@ -114,7 +114,7 @@ class Tables:
             retypes: whether columns get a different type.
             rewrites: whether all rows are rewritten, so that no file keeps an older type.
         """
-        spec = bucket_numbers.settled(spec, existing.options)
+        spec = auto_buckets.with_existing_count(spec, existing.options)
         types = {column.name: column.data_type for column in existing.columns}
         older = retypes or (not rewrites and _has_older_types(existing))
         spec = filterable(spec, types, self._adapter.versions, older_types=older)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dbt.adapters.paimon.changes.reading import TAG
+from dbt.adapters.paimon.changes.sources import TAG
 from dbt.adapters.paimon.metadata.snapshots import COMPACT, Commit
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql.text import string_literal

@@ -14,8 +14,8 @@ from dbt_common.exceptions import CompilationError, DbtRuntimeError
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, Node, is_empty_run, sample_of_run, table_name
 from dbt.adapters.paimon.changes.api import Changes
 from dbt.adapters.paimon.changes.positions import marked, short_hash
-from dbt.adapters.paimon.changes.reading import Reading, Source
-from dbt.adapters.paimon.changes.reads import Output, UncomparableError
+from dbt.adapters.paimon.changes.read_modes import Output, UncomparableError
+from dbt.adapters.paimon.changes.sources import Reading, Source
 from dbt.adapters.paimon.errors.warnings import warn
 from dbt.adapters.paimon.metadata.commits import COMMIT_USER_CONF
 from dbt.adapters.paimon.metadata.table_name import TableName
@@ -29,7 +29,7 @@ from dbt.adapters.paimon.plan.steps import NodeRun, Plan
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark import responses
 from dbt.adapters.paimon.spec.api import Specs
-from dbt.adapters.paimon.spec.bucket_numbers import is_rescaling
+from dbt.adapters.paimon.spec.auto_buckets import is_rescaling
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql.literals import some_value
 from dbt.adapters.paimon.sql.text import quoted

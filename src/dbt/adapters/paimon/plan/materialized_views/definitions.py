@@ -50,7 +50,7 @@ class Definitions:
 
     def view(self, node: Node) -> View:
         """Read a view from its model; raises CompilationError if its config is wrong or does not fit its query."""
-        from dbt.adapters.paimon.plan.materialized_views import reading
+        from dbt.adapters.paimon.plan.materialized_views import analyzer
 
         if node.get("language", "sql") != "sql":
             raise CompilationError(
@@ -59,7 +59,7 @@ class Definitions:
         view = View(model_query.one_query(node["compiled_code"]), _mode(node))
         query = None
         try:
-            query = reading.analyze(view.sql, cache(self._lookup))
+            query = analyzer.analyze(view.sql, cache(self._lookup))
             types = self._checked_types(query)
         except NotIncremental as refusal:
             view = replace(view, refusal=(query and query.refusal) or refusal)

@@ -1,4 +1,4 @@
-"""The buckets: how many, by which columns, and how they grow (see `bucket_numbers` for `bucket: auto`)."""
+"""The buckets: how many, by which columns, and how they grow (see `auto_buckets` for `bucket: auto`)."""
 
 from __future__ import annotations
 

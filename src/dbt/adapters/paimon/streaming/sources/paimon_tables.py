@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.changes import positions, reads
+from dbt.adapters.paimon.changes import positions, read_modes
 from dbt.adapters.paimon.changes.positions import NOTHING_READ, Position
-from dbt.adapters.paimon.changes.reading import refuse_other_tables, without_row_kind
-from dbt.adapters.paimon.changes.reads import ChangeReadMode, Output, SourceTable
+from dbt.adapters.paimon.changes.read_modes import ChangeReadMode, Output, SourceTable
+from dbt.adapters.paimon.changes.sources import refuse_other_tables, without_row_kind
 from dbt.adapters.paimon.metadata import schemas, snapshots, tags
 from dbt.adapters.paimon.metadata.snapshots import COMPACT, Commit
 from dbt.adapters.paimon.metadata.table_name import Query, Table
@@ -71,7 +71,7 @@ class PaimonTableInput(Input):
         source: the table whose metadata is read.
         schema: the id of the table's newest schema when it was opened.
         made: when the table was created, to recognize a recreated table.
-        versions, incremental_catalog: see `changes.reads.read_mode`.
+        versions, incremental_catalog: see `changes.read_modes.read_mode`.
         consumer: the table's consumer that keeps unread changes from expiring, or empty.
         keeps_consumer: whether the consumer must not move forward.
         watermark: set if the model reads the rows of closed windows instead of the rows of each batch.
@@ -224,7 +224,7 @@ class PaimonTableInput(Input):
             self._begin_batch(read)
         # An empty range is the beginning of a stream. Its table snapshot may have expired since, and is not read.
         if read is None or read.start == read.end:
-            return self._model_rows(reads.whole_sql(self.table, 0, self._output), self.table, False)
+            return self._model_rows(read_modes.whole_sql(self.table, 0, self._output), self.table, False)
         commits = self._commits(session)
         for position in (read.start, read.end):
             self._refuse_lost(position, commits)
@@ -235,7 +235,7 @@ class PaimonTableInput(Input):
         table = self._table_at(session, read.end)
         if read.start == NOTHING_READ:
             self._rows[batch] = last.rows
-            sql, has_deletes = reads.whole_sql(table, last.snapshot, self._output), False
+            sql, has_deletes = read_modes.whole_sql(table, last.snapshot, self._output), False
         else:
             new_commits = read.commits_in(commits)
             self._rows[batch] = sum(ranges.rows_written(each, at) for each in new_commits)
@@ -263,11 +263,11 @@ class PaimonTableInput(Input):
     ) -> tuple[str, bool]:
         """The query for the changes after commit `first` up to `last`, and whether they may include deletes."""
         start, end = first.snapshot, last.snapshot
-        mode = reads.read_mode(
+        mode = read_modes.read_mode(
             table, new_commits, self.versions, incremental_catalog=self.incremental_catalog, before=False
         )
         gained = last.rows - first.rows
-        mode = reads.checked_mode(mode, table, start, end, gained, _query(session), self.versions)
+        mode = read_modes.checked_mode(mode, table, start, end, gained, _query(session), self.versions)
         what = f"stream({self.call.label})"
         compares = mode is ChangeReadMode.COMPARE
         old: Mapping[str, str] = {}
@@ -275,11 +275,11 @@ class PaimonTableInput(Input):
             # Raises an error for changed structs: they cannot be read together with the changes.
             then, known = first if compares else last, schemas.newest_first(_query(session), self.source)
             assert then.schema is not None
-            old = reads.old_names(what, known, then.schema, self.schema)
+            old = read_modes.old_names(what, known, then.schema, self.schema)
         if not compares:
             has_deletes = bool(table.primary_key) and mode is not ChangeReadMode.NOTHING
-            return reads.changes_sql(mode, table, start, end, self._output, self.versions), has_deletes
-        return reads.compare_sql(what, table, start, old, end, self._output), True
+            return read_modes.changes_sql(mode, table, start, end, self._output, self.versions), has_deletes
+        return read_modes.compare_sql(what, table, start, old, end, self._output), True
 
     def _closed_windows(self, session: SparkSession, rows: str, table: SourceTable, read: Range, batch: int) -> str:
         """The rows of the windows that a batch closes; without a watermark, the batch's rows."""
@@ -293,7 +293,7 @@ class PaimonTableInput(Input):
             mark = self.watermark.following(before, *seen)
             self._marks.write(batch, mark)
         self._late[batch] = mark.late
-        every = self._model_rows(reads.whole_sql(table, read.end.snapshot, self._output), table, False)
+        every = self._model_rows(read_modes.whole_sql(table, read.end.snapshot, self._output), table, False)
         return self.watermark.closed_sql(every, before, mark)
 
     def _model_rows(self, sql: str, table: SourceTable, has_deletes: bool) -> str:

@@ -9,11 +9,11 @@ from typing import Any
 
 from dbt.adapters.paimon.plan import clone, streams
 from dbt.adapters.paimon.plan.api import Plans
-from dbt.adapters.paimon.plan.refreshing import refresh
+from dbt.adapters.paimon.plan.node_steps import NodeSteps
+from dbt.adapters.paimon.plan.refresh_steps import refresh
 from dbt.adapters.paimon.plan.steps import Action, NodeRun, StepKind
 from dbt.adapters.paimon.plan.streams import StreamRun
 from dbt.adapters.paimon.plan.write_modes import NodeWriter, SnapshotMerge
-from dbt.adapters.paimon.plan.writing import Writing
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES
 from dbt.adapters.paimon.tables.rebuilds import TO_VIEW
@@ -31,13 +31,13 @@ class Runs:
         """Write all of a node's rows, or an increment. Returns the run with column names spelled as in the query."""
         plans, writer = self.plans, NodeWriter(context, self.plans)
         run, source = plans.with_rows(writer.node, run, query)
-        writing = Writing(writer, run, source)
+        steps = NodeSteps(writer, run, source)
         if run.strategy == APPLY_CHANGES:
             # The rows are cached, because the table and its deletes must be written from the same rows.
-            writing.stage(plans.rows.change_rows_sql(source, run.spec, writer.node))
+            steps.stage(plans.rows.change_rows_sql(source, run.spec, writer.node))
         if run.branch is None:
             plans.changes.keep_tags(writer.node)
-        writing.take_steps()
+        steps.take_steps()
         return run
 
     def snapshot(self, context: Mapping[str, Any], run: NodeRun, query: ModelQuery) -> NodeRun:
@@ -58,7 +58,7 @@ class Runs:
         versions = snapshots.with_time_of_end(rows.query(versions_sql), node, current)
         if current is None:
             run, source = plans.with_rows(node, run, versions)
-            Writing(writer, run, source).take_steps()
+            NodeSteps(writer, run, source).take_steps()
             return run
         names = writer.config("snapshot_table_column_names") or writer("get_snapshot_table_column_names")
         snapshots.require_meta_columns(current, names, strategy.get("hard_deletes"))
@@ -71,11 +71,11 @@ class Runs:
         staged = rows.query(writer.sql("snapshot_staging_table", strategy, sql, run.target))
         staged = snapshots.timed_by_versions(rows.spelled(staged, current), versions.columns, node)
         run, source = plans.with_rows(node, run, staged)
-        Writing(writer, run, source, SnapshotMerge(writer, run, source, current, versions)).take_steps()
+        NodeSteps(writer, run, source, SnapshotMerge(writer, run, source, current, versions)).take_steps()
         return run
 
     def refresh(self, context: Mapping[str, Any], run: NodeRun) -> NodeRun:
-        """Refresh a materialized view (see `refreshing.refresh`)."""
+        """Refresh a materialized view (see `refresh_steps.refresh`)."""
         return refresh(NodeWriter(context, self.plans), run)
 
     def create_view(self, context: Mapping[str, Any], sql: str) -> None:

@@ -8,7 +8,8 @@ from dbt.adapters.events.logging import AdapterLogger
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, is_empty_run, table_name
 from dbt.adapters.paimon.metadata import files
-from dbt.adapters.paimon.spec import bucket_numbers
+from dbt.adapters.paimon.spec import auto_buckets
+from dbt.adapters.paimon.sql import size_estimates
 from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.writing.bucket_tasks import PARTITIONS
 
@@ -34,26 +35,26 @@ class Buckets:
 
     def estimate(self, spec: TableSpec, source: ModelQuery) -> TableSpec:
         """A new table's spec with buckets for Spark's size estimate; with `--empty`, a later run sets their number."""
-        if not spec.auto_buckets or not bucket_numbers.may_fix(spec, self._adapter.versions):
+        if not spec.auto_buckets or not auto_buckets.may_fix(spec, self._adapter.versions):
             return spec
         if is_empty_run():
-            return bucket_numbers.undecided(spec)
-        return bucket_numbers.with_buckets(spec, self._number_for(spec, source))
+            return auto_buckets.undecided(spec)
+        return auto_buckets.with_buckets(spec, self._number_for(spec, source))
 
     def correct(self, spec: TableSpec, relation: PaimonRelation) -> None:
         """Check the estimated number against the size of a new table's rows, before the table gets its final name.
 
         If the number is far off, the rows are written again. If there are no rows, a later run chooses the number.
         """
-        if not spec.auto_buckets or spec.bucket < 1 or bucket_numbers.BUCKET_STATE_OPTION in spec.options:
+        if not spec.auto_buckets or spec.bucket < 1 or auto_buckets.BUCKET_STATE_OPTION in spec.options:
             return
         largest = self._largest(relation)
         if largest is None:
             self._alter(
-                relation, f"set tblproperties ('{bucket_numbers.BUCKET_STATE_OPTION}' = '{bucket_numbers.UNDECIDED}')"
+                relation, f"set tblproperties ('{auto_buckets.BUCKET_STATE_OPTION}' = '{auto_buckets.UNDECIDED}')"
             )
-        elif bucket_numbers.is_off(spec.bucket, largest, self._tasks):
-            number = bucket_numbers.wanted(largest, self._tasks)
+        elif auto_buckets.is_off(spec.bucket, largest, self._tasks):
+            number = auto_buckets.bucket_count(largest, self._tasks)
             logger.debug(f"{relation}: {largest} bytes in one partition need {number} buckets, not {spec.bucket}")
             self._maintenance.rescale(relation, number)
 
@@ -65,19 +66,19 @@ class Buckets:
         Repeats a rescale that was killed. A table without rows gets a new number, and stays marked until a run finds
         rows in it, because this run's query may return no rows either.
         """
-        mark = current.options.get(bucket_numbers.BUCKET_STATE_OPTION)
+        mark = current.options.get(auto_buckets.BUCKET_STATE_OPTION)
         if mark is None or is_empty_run():
             return spec
-        if bucket_numbers.is_rescaling(current.options):
+        if auto_buckets.is_rescaling(current.options):
             logger.info(f"{relation}: an earlier rescale did not finish; repeating it")
             self._maintenance.rescale(relation)
             return spec
         if not spec.auto_buckets:
             return spec
         if self._largest(relation) is not None:
-            self._alter(relation, f"unset tblproperties ('{bucket_numbers.BUCKET_STATE_OPTION}')")
+            self._alter(relation, f"unset tblproperties ('{auto_buckets.BUCKET_STATE_OPTION}')")
             return spec
-        decided = bucket_numbers.with_buckets(spec, self._number_for(spec, source))
+        decided = auto_buckets.with_buckets(spec, self._number_for(spec, source))
         if decided.bucket != spec.bucket:
             self._alter(relation, f"set tblproperties ('bucket' = '{decided.bucket}')")
         return decided
@@ -88,13 +89,13 @@ class Buckets:
             estimated = self._estimated(f"select * from {source}")
         except Exception as exc:  # noqa: BLE001 - from py4j; the statement that writes the rows reports the error
             logger.debug(f"Spark's estimate of a query's size failed: {exc}")
-        return bucket_numbers.expected(estimated, self._tasks, partitioned=bool(spec.partition_by))
+        return auto_buckets.first_bucket_count(estimated, self._tasks, partitioned=bool(spec.partition_by))
 
     def _estimated(self, query: str) -> float | None:
         if (embedded := self._adapter.handle.embedded()) is not None:
-            return bucket_numbers.estimated_size(embedded.explained(query))
+            return size_estimates.estimated_size(embedded.explained(query))
         ((explained,),) = self._adapter.query(f"explain cost {query}")
-        return bucket_numbers.estimated_size(str(explained))
+        return size_estimates.estimated_size(str(explained))
 
     def _largest(self, relation: PaimonRelation) -> int | None:
         """The size of the largest partition in bytes; None if the table has no data files."""

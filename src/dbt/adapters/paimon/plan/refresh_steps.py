@@ -9,9 +9,9 @@ from dbt.adapters.paimon.changes.positions import positions_of
 from dbt.adapters.paimon.concurrency.conflicts import REBUILD, REFRESH
 from dbt.adapters.paimon.plan.materialized_views.incremental import view_name
 from dbt.adapters.paimon.plan.materialized_views.refresh import Refresh
+from dbt.adapters.paimon.plan.node_steps import NodeSteps
 from dbt.adapters.paimon.plan.steps import NodeRun, SettledPlan
 from dbt.adapters.paimon.plan.write_modes import IncrementalWrite, NodeWriter, WriteMode, planned_write_mode
-from dbt.adapters.paimon.plan.writing import Writing
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec.strategies import WHOLE_TABLE
 from dbt.adapters.paimon.sql.statements import NO_SETTINGS
@@ -28,7 +28,7 @@ def refresh(writer: NodeWriter, run: NodeRun) -> NodeRun:
     if planned.is_incremental:
         planned = _staged(writer, planned)
     if not planned.is_full and not planned.affected:
-        Refreshing(writer, run, _NO_ROWS, AlterOnly(writer, run, planned), refresh=planned).take_steps()
+        RefreshSteps(writer, run, _NO_ROWS, AlterOnly(writer, run, planned), refresh=planned).take_steps()
         return run
     sql = planned.sql if planned.is_full else planned.rows_sql
     if planned.groups_view and not planned.is_full:
@@ -38,7 +38,7 @@ def refresh(writer: NodeWriter, run: NodeRun) -> NodeRun:
         mode = planned_write_mode(writer, run, source)
     else:
         mode = IncrementalRefresh(writer, run, source, planned)
-    Refreshing(writer, run, source, mode, refresh=planned).take_steps()
+    RefreshSteps(writer, run, source, mode, refresh=planned).take_steps()
     return run
 
 
@@ -56,7 +56,7 @@ def _staged(writer: NodeWriter, refresh: Refresh) -> Refresh:
 
 
 @dataclass
-class Refreshing(Writing):
+class RefreshSteps(NodeSteps):
     """Writes the rows of one refresh."""
 
     refresh: Refresh = field(kw_only=True)

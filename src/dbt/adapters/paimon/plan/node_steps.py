@@ -15,7 +15,7 @@ from dbt.adapters.paimon.writing.model_query import ModelQuery
 
 
 @dataclass
-class Writing:
+class NodeSteps:
     """Writes the rows of one node.
 
     Attributes:

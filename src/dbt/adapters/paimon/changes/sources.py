@@ -17,7 +17,7 @@ from dbt.adapters.paimon.changes.positions import (
     renewed,
     short_hash,
 )
-from dbt.adapters.paimon.changes.reads import Output, SourceTable
+from dbt.adapters.paimon.changes.read_modes import Output, SourceTable
 from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.relation import PaimonRelation
 

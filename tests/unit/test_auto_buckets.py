@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from dbt.adapters.paimon.capabilities import Versions
-from dbt.adapters.paimon.spec import bucket_numbers
+from dbt.adapters.paimon.spec import auto_buckets
 from dbt.adapters.paimon.spec.build import build_table_spec
+from dbt.adapters.paimon.sql import size_estimates
 from dbt.adapters.paimon.writing import bucket_tasks
 
 MIB, GIB = 2**20, 2**30
@@ -29,7 +30,7 @@ VERSIONS = Versions.of("0.9.0")
     ],
 )
 def test_number_by_size(size, tasks, number):
-    assert bucket_numbers.wanted(size, tasks) == number
+    assert auto_buckets.bucket_count(size, tasks) == number
 
 
 @pytest.mark.parametrize(
@@ -37,7 +38,7 @@ def test_number_by_size(size, tasks, number):
     [(1, 40 * MIB, False), (3, 40 * MIB, False), (12, 40 * MIB, True), (1, GIB, True), (200, 0, True)],
 )
 def test_only_a_number_far_off_is_worth_a_rewrite(number, size, off):
-    assert bucket_numbers.is_off(number, size, 200) is off
+    assert auto_buckets.is_off(number, size, 200) is off
 
 
 JOIN = """== Optimized Logical Plan ==
@@ -64,7 +65,7 @@ Join, Statistics(sizeInBytes=1.0 B)
     ],
 )  # fmt: skip
 def test_sparks_estimate(explained, size):
-    assert bucket_numbers.estimated_size(explained) == size
+    assert size_estimates.estimated_size(explained) == size
 
 
 @pytest.mark.parametrize(
@@ -82,7 +83,7 @@ def test_which_tables_may_have_fixed_buckets(config, fixed):
     spec = build_table_spec({**config, "bucket": "auto"}, model="m", versions=VERSIONS)
     assert spec.auto_buckets
     assert "bucket" not in spec.options
-    assert bucket_numbers.may_fix(spec, VERSIONS) is fixed
+    assert auto_buckets.may_fix(spec, VERSIONS) is fixed
 
 
 @pytest.mark.parametrize(
@@ -116,7 +117,7 @@ def test_buckets_are_spread_evenly(session):
 )
 def test_a_partition_gets_only_part_of_the_querys_size(mib, partitioned, number):
     size = None if mib is None else mib * 2**20
-    assert bucket_numbers.expected(size, 32, partitioned=partitioned) == number
+    assert auto_buckets.first_bucket_count(size, 32, partitioned=partitioned) == number
 
 
 # The session's shuffle partitions -> buckets -> partitions of the write.
@@ -158,4 +159,4 @@ def test_only_unpartitioned_tables_with_several_buckets_get_the_setting():
 )  # fmt: skip
 def test_which_tables_have_auto_buckets_by_default(config, auto):
     spec = build_table_spec(config, model="m", versions=VERSIONS)
-    assert bucket_numbers.by_default(spec).auto_buckets is auto
+    assert auto_buckets.by_default(spec).auto_buckets is auto
