@@ -15,8 +15,9 @@ from dbt.adapters.paimon.spec.advice import advice
 from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.column_rules import check_columns
 from dbt.adapters.paimon.spec.doubtful_merges import doubtful
+from dbt.adapters.paimon.spec.snapshots import snapshot_spec
 from dbt.adapters.paimon.spec.spark_settings import settings_of
-from dbt.adapters.paimon.spec.strategies import incremental_spec, snapshot_spec
+from dbt.adapters.paimon.spec.strategies import incremental_spec
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.streaming.settings import stream_spec
 

@@ -15,7 +15,7 @@ from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.errors import unsupported
 from dbt.adapters.paimon.errors.warnings import warn
 from dbt.adapters.paimon.overrides import StrategyMacro
-from dbt.adapters.paimon.spec import auto_buckets, doubtful_merges, foreign_config, spelling, strategies
+from dbt.adapters.paimon.spec import auto_buckets, doubtful_merges, foreign_config, snapshots, spelling, strategies
 from dbt.adapters.paimon.spec.advice import advice
 from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.config_values import column_list
@@ -42,7 +42,7 @@ class Specs:
         config = dict(model["config"])
         if default_primary_key and not config.get("primary_key"):
             config["primary_key"] = list(default_primary_key)
-        build = strategies.snapshot_spec if config.get("materialized") == "snapshot" else build_table_spec
+        build = snapshots.snapshot_spec if config.get("materialized") == "snapshot" else build_table_spec
         spec = self._sized(build(config, **self._arguments(model)), model)
         self.advise(model, spec)
         return spec

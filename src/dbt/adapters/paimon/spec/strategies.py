@@ -36,14 +36,11 @@ APPLY_CHANGES: Final = "apply_changes"
 # Strategies that merge a row into the row with the same key.
 UPSERTING: Final = (UPSERT, PARTIAL_UPDATE, MERGE)
 
-# dbt's strategies for snapshots; a project may define more.
-SNAPSHOT_STRATEGIES: Final = ("check", "timestamp")
-
 # Strategies that write a query's rows by one INSERT.
 ONE_INSERT: Final = (APPEND, UPSERT, PARTIAL_UPDATE)
 
 # RowLevelOp.MergeInto.supportedMergeEngine, unchanged from 0.9.0 to 2.0.0; '' means no primary key.
-_MERGEABLE: Final = frozenset({"", "deduplicate", "partial-update"})
+MERGEABLE: Final = frozenset({"", "deduplicate", "partial-update"})
 
 # PaimonMergeInto.checkCondition refuses subqueries in these conditions.
 _CONDITIONS: Final = ("matched_condition", "not_matched_condition", "merge_delete_condition", "incremental_predicates")
@@ -215,7 +212,7 @@ def _upsert(request: _Request) -> _Faults:
 
 def _merge(request: _Request) -> _Faults:
     spec = request.spec
-    if spec.merge_engine not in _MERGEABLE:
+    if spec.merge_engine not in MERGEABLE:
         yield _STRATEGY, f"Paimon has no MERGE for merge_engine='{spec.merge_engine}'. Use 'upsert'"
     if not request.unique_key:
         yield _STRATEGY, "needs unique_key, to match rows by. Set unique_key, or use 'append'"
@@ -257,21 +254,6 @@ def _merge_column_faults(request: _Request) -> _Faults:
             "no row would be updated, because rows are matched by these columns. Name others; to add rows and "
             "update none, remove it and list the others in merge_exclude_columns",
         )
-
-
-def snapshot_spec(config: Mapping[str, Any], *, model: str, versions: Versions, **contract: Any) -> TableSpec:
-    """The table of a snapshot, to which each later run adds rows by MERGE; raises ConfigErrors with all problems.
-
-    `contract` has the other arguments of `build_table_spec`.
-    """
-    problems = Problems(model, warn=contract.pop("warn", None))
-    spec = collect_table_spec(config, problems=problems, versions=versions, **contract)
-    if spec.merge_engine not in _MERGEABLE:
-        problems.add("merge_engine", spec.merge_engine, "Paimon has no MERGE for it, which a snapshot needs. Remove it")
-    if hidden := hidden_fault(spec):
-        problems.add("materialized", "snapshot", f"{hidden}. Remove that option")
-    problems.raise_if_any()
-    return spec
 
 
 def late_rows(spec: TableSpec, config: Mapping[str, Any], names: Iterable[str]) -> _Faults:
@@ -316,7 +298,7 @@ def _partial_update(request: _Request) -> _Faults:
     if request.spec.merge_engine == "partial-update":
         yield from _same_key(request)
         return
-    instead = "'merge' with merge_update_columns" if request.spec.merge_engine in _MERGEABLE else "'upsert'"
+    instead = "'merge' with merge_update_columns" if request.spec.merge_engine in MERGEABLE else "'upsert'"
     yield (
         _STRATEGY,
         "needs merge_engine='partial-update' and a primary key, so that columns left out keep their values. "
