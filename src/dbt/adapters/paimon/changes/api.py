@@ -102,7 +102,7 @@ class Changes:
             return read_modes.inserts_sql(source.table, str(relation), source.end.snapshot, output)
 
     def between_sql(self, model: Node, relation: PaimonRelation, start: Any, end: Any, output: Output) -> str:
-        """The subquery of the changes between two table snapshots (see `reading.between`); stores no position.
+        """The subquery of the changes between two table snapshots (see `sources.between`); stores no position.
 
         Returns '' if the table does not exist.
         """

@@ -79,7 +79,7 @@ def short_hash(text: str) -> str:
 
 
 def mark(positions: Mapping[str, Position]) -> str:
-    """The commit user prefix that stores positions, by their sources' keys (see `reading.Source.key`)."""
+    """The commit user prefix that stores positions, by their sources' keys (see `sources.Source.key`)."""
     return _PREFIX + "".join(f"-{key}.{at.snapshot}.{at.commit}" for key, at in sorted(positions.items()))
 
 
@@ -96,7 +96,7 @@ def find(key: str, own: Sequence[Commit], saved: SavedPosition | None, table: ob
     """How far a model has read a source: the later of a mark in its commits and a saved position. None if unknown.
 
     Args:
-        key: the source's key (see `reading.Source.key`).
+        key: the source's key (see `sources.Source.key`).
 
     Returns:
         NOTHING_READ if the model's table has no commits, or was emptied after the last position.

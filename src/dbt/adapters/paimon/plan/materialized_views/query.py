@@ -1,4 +1,4 @@
-"""The structure of a view's query, as far as a refresh needs it (see `reading`)."""
+"""The structure of a view's query, as far as a refresh needs it (see `analyzer`)."""
 
 from __future__ import annotations
 
