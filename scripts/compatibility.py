@@ -47,7 +47,7 @@ Versions that are not listed there were not run: what dbt-paimon knows about the
 
 Without `paimon_version`, dbt-paimon tries the versions that have passed all functional tests, from the newest to the
 oldest, and takes the first one whose connector it finds. If it finds no connector of these versions, it takes the
-oldest version for this Spark:
+oldest version for this Spark. So the order is:
 {default}.
 It looks for the connector:
 

@@ -334,3 +334,15 @@ def test_a_contradicted_secret_is_not_shown() -> None:
 )
 def test_driver_memory(cores: int, physical: int | None, expected: int) -> None:
     assert driver_memory_mib(cores, physical) == expected
+
+
+@pytest.mark.parametrize(("limit", "heap"), [(f"{1024**3}\n", "512m"), ("max\n", None)])
+def test_the_memory_limit_of_a_container(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, heap: str | None
+) -> None:
+    monkeypatch.setattr("dbt.adapters.paimon.spark.conf._CONTAINER_LIMITS", ())
+    without = conf()["spark.driver.memory"]
+    (tmp_path / "memory.max").write_text(limit)
+    limits = (tmp_path / "memory.max", tmp_path / "missing")
+    monkeypatch.setattr("dbt.adapters.paimon.spark.conf._CONTAINER_LIMITS", limits)
+    assert conf()["spark.driver.memory"] == (heap or without)

@@ -26,6 +26,8 @@ from dbt.adapters.paimon.spark.launch.packages import EXCLUDES, PackagePlan
 EXTENSIONS = "org.apache.paimon.spark.extensions.PaimonSparkSessionExtensions"
 _LOCAL_MASTER = re.compile(r"^local(?:\[(?P<cores>\*|\d+)(?:,\s*\d+)?\])?$")
 _ZONE = "spark.sql.session.timeZone"
+# The memory limit in bytes of the container that this process runs in: cgroups of version 2 and 1.
+_CONTAINER_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 _PRUNING = "spark.sql.optimizer.dynamicPartitionPruning.enabled"
 _REGION = re.compile(r"[A-Za-z][A-Za-z0-9_/+-]*")
 _OFFSET = re.compile(r"(?:UTC|UT|GMT)?([+-])(\d{1,2})(?::?(\d{1,2}))?")
@@ -165,7 +167,7 @@ def _local_defaults(master: str) -> dict[str, str]:
         "spark.ui.killEnabled": "false",
         # Spark's default of 200 tasks per shuffle is too many for the data on a laptop.
         "spark.sql.shuffle.partitions": str(max(cores, 1)),
-        "spark.driver.memory": f"{driver_memory_mib(cores, _physical_mib())}m",
+        "spark.driver.memory": f"{driver_memory_mib(cores, _memory_mib())}m",
         # A laptop's host name often does not resolve, or resolves to an interface that a VPN removed.
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
@@ -177,16 +179,22 @@ def _local_defaults(master: str) -> dict[str, str]:
     }
 
 
-def driver_memory_mib(cores: int, physical_mib: int | None) -> int:
-    """Heap in MiB for a local Spark: 512 per core, at least 2048, at most half of the machine's memory.
+def driver_memory_mib(cores: int, memory_mib: int | None) -> int:
+    """Heap in MiB for a local Spark: 512 per core, at least 2048, at most half of the memory.
 
     Each writing task may hold Paimon's write buffer (256 MiB) and a sort buffer.
     """
     wanted = max(2048, 512 * cores)
-    return wanted if physical_mib is None else max(512, min(wanted, physical_mib // 2))
+    return wanted if memory_mib is None else max(512, min(wanted, memory_mib // 2))
 
 
-def _physical_mib() -> int | None:
+def _memory_mib() -> int | None:
+    """The memory of the machine, or of the container if that is less."""
+    found = []
     with suppress(AttributeError, ValueError, OSError):
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 1024**2
-    return None
+        found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    for limit in _CONTAINER_LIMITS:
+        # `max` means that there is no limit.
+        with suppress(ValueError, OSError):
+            found.append(int(limit.read_text()))
+    return min(found) // 1024**2 if found else None
