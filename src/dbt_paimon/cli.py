@@ -52,6 +52,8 @@ _DBT_OPTIONS: Final = "dbt-paimon.dbt"
 
 _TOKEN_FLAG: Final = behavior_flags.SERVER_TOKEN["name"]
 
+# Relative to the current folder: dbt itself would look in the project's.
+_FOLDER: Final = click.Path(resolve_path=True)
 # An option with several selectors, as in dbt.
 _SELECTOR: Final[dict[str, Any]] = {"cls": MultiOption, "type": tuple, "multiple": True, "metavar": "SELECTOR…"}
 
@@ -227,6 +229,7 @@ def stream(select: tuple[str, ...], exclude: tuple[str, ...], full_refresh: bool
 @click.option("--exclude", **_SELECTOR, help="Nodes to exclude.")
 @click.option(
     "--state",
+    type=_FOLDER,
     help="Folder of an earlier manifest, for state:modified and --defer; on its own, selects what the changes affect.",
 )
 @click.option("--full-refresh", is_flag=True, help="Show what a run with --full-refresh would do.")
@@ -307,7 +310,7 @@ def lineage(column: str, up: bool, down: bool, as_json: bool, mermaid: bool, **t
 @main.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
 @_with_target
 @click.option("--affected", is_flag=True, required=True, help="Build what the changes since --state affect.")
-@click.option("--state", required=True, help="Folder of an earlier manifest with compiled code.")
+@click.option("--state", type=_FOLDER, required=True, help="Folder of an earlier manifest with compiled code.")
 @click.option("--full-refresh", is_flag=True, help="Rebuild incremental models.")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[DBT'S OPTIONS]…")
 def build(affected: bool, state: str, full_refresh: bool, arguments: tuple[str, ...], **target: str | None) -> None:
@@ -337,7 +340,7 @@ def build(affected: bool, state: str, full_refresh: bool, arguments: tuple[str, 
 @_with_target
 @click.option(*("--select", "-s"), **_SELECTOR, help="Models, seeds, snapshots, sources, in dbt's selection syntax.")
 @click.option("--exclude", **_SELECTOR, help="Nodes to exclude.")
-@click.option("--state", help="Folder of an earlier manifest, for state:modified.")
+@click.option("--state", type=_FOLDER, help="Folder of an earlier manifest, for state:modified.")
 @click.option("--threads", type=int, help="How many tables to read at once.")
 @click.option(
     "--output",
@@ -382,7 +385,7 @@ def report(path: str, as_json: bool, results: tuple[str, ...], fail_on: str | No
     "target:…, table:[catalog.]schema.name, or state. The default is state with --state, now with --to, else previous.",
 )
 @click.option("--to", help="The other side, in the same form; now by default.")
-@click.option("--state", help="Folder of an earlier manifest, for state and state:modified.")
+@click.option("--state", type=_FOLDER, help="Folder of an earlier manifest, for state and state:modified.")
 @click.option("--affected", is_flag=True, help="The models, seeds and snapshots that the changes since --state affect.")
 @click.option("--key", help="Columns by which rows are matched, separated by commas; the primary key by default.")
 @_WITH_SAMPLES
@@ -440,7 +443,7 @@ def env_group() -> None:
 @env_group.command()
 @_with_target
 @click.argument("name")
-@click.option("--state", required=True, help="Folder of the manifest.json of production's last run.")
+@click.option("--state", type=_FOLDER, required=True, help="Folder of the manifest.json of production's last run.")
 @click.option("--full-refresh", is_flag=True, help="Build incremental models in full, not from production's rows.")
 def create(name: str, state: str, full_refresh: bool, **target: str | None) -> None:
     """Create the environment NAME, or replace it: build and test nodes that differ from production, and their readers.

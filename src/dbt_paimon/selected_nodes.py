@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -17,9 +18,21 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_SEPARATORS: Final = re.compile(r"[\s,]")
 BUILT: Final = ("model", "seed", "snapshot")
 # The manifest, if this process (a shell) has loaded it.
 LOADED: ContextVar[Manifest | None] = ContextVar("LOADED", default=None)
+
+
+def selector(fqn: str, resource_type: str) -> str:
+    """dbt's selector for exactly this node.
+
+    Without a wildcard, `fqn:` also selects what is in a folder of that name. dbt splits selectors at blanks and commas.
+
+    Args:
+        fqn: the node's full name, as in `shop.marts.orders`.
+    """
+    return f"fqn:[{fqn[0]}]{_SEPARATORS.sub('?', fqn[1:])},resource_type:{resource_type}"
 
 
 @dataclass(frozen=True)

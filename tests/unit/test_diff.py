@@ -6,6 +6,7 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt_paimon.diff import sides
+from dbt_paimon.diff.command import _deferred
 from dbt_paimon.diff.findings import Difference, Sample
 from dbt_paimon.diff.sides import Kind, Side
 from dbt_paimon.diff.statements import Compared, of_partitions
@@ -24,6 +25,12 @@ from dbt_paimon.diff.statements import Compared, of_partitions
 def test_a_side(text, side):
     assert sides.read("--from", text) == side
     assert str(side) == text
+
+
+@pytest.mark.parametrize("before", ["target:prod", "state"])
+def test_two_sides_in_other_manifests_are_refused(before):
+    with pytest.raises(DbtRuntimeError, match="only one of the two can be in another manifest"):
+        _deferred({}, sides.read("--from", before), Side(Kind.TARGET, "staging"), "state", "folder")
 
 
 @pytest.mark.parametrize("text", ["", "tag", "tag:", "now:1", "tags:a", "main"])

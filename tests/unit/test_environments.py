@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from dbt.graph.selector_methods import is_selected_node
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.metadata.snapshots import Commit
@@ -54,11 +55,27 @@ def test_journal_survives_json() -> None:
 
 
 @pytest.mark.parametrize(
+    ("fqn", "selected"),
+    [(["shop", "days"], True), (["shop", "days", "days_then"], False), (["other", "shop", "days"], False)],
+)
+def test_a_selector_selects_one_node(fqn: list[str], selected: bool) -> None:
+    method, _, resource = NODE.selector.partition(",")
+    assert resource == "resource_type:model"
+    assert is_selected_node(fqn, method.removeprefix("fqn:"), False) is selected
+
+
+def test_a_selector_with_a_blank() -> None:
+    (found,) = replace(NODE, fqn="shop.Data Marts.days").selector.split(" ")
+    assert is_selected_node(["shop", "Data Marts", "days"], found.partition(",")[0].removeprefix("fqn:"), False)
+
+
+@pytest.mark.parametrize(
     ("commits", "change"),
     [
         ([commit(3)], ""),
         ([commit(3), commit(4, "COMPACT")], ""),
         ([commit(4, "COMPACT")], ""),
+        ([commit(5, "COMPACT")], "its table snapshots after 3 have expired, so it may have been written again"),
         ([commit(3), commit(4, "ANALYZE")], ""),
         ([commit(3), OURS], ""),
         ([commit(3), OURS, commit(5, "APPEND")], ""),

@@ -15,6 +15,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.machine import processes
+from dbt.adapters.paimon.machine.processes import started
 from dbt.adapters.paimon.spark import server, server_token
 from dbt.adapters.paimon.spark.runtime import Runtime
 
@@ -65,6 +66,16 @@ def test_a_note_of_a_dead_server_is_deleted() -> None:
     assert not path.exists()
     with pytest.raises(DbtRuntimeError, match="dbt-paimon server start"):
         server.find(Runtime(target()))
+
+
+@pytest.mark.skipif(not started(os.getpid()), reason="the system has no /proc")
+def test_another_process_has_the_id_of_a_dead_server() -> None:
+    path = server.note_path(target())
+    server.write_note(path, note_of(target(), started=started(os.getpid())))
+    assert server.read_note(path) is not None
+    server.write_note(path, note_of(target(), started="1"))
+    assert server.read_note(path) is None
+    assert not path.exists()
 
 
 def test_a_damaged_note_is_ignored() -> None:

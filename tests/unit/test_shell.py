@@ -53,6 +53,20 @@ def test_which_files_cause_a_parse(tmp_path: Path):
     assert project.watched_folders() == [tmp_path / "sql"]
 
 
+def test_a_package_that_is_a_link_causes_a_parse(tmp_path: Path):
+    macro = tmp_path / "shared" / "macros" / "m.sql"
+    macro.parent.mkdir(parents=True)
+    macro.write_text("{% macro m() %}1{% endmacro %}")
+    (tmp_path / "shared" / "up").symlink_to(tmp_path)
+    packages = tmp_path / "project" / "dbt_packages"
+    packages.mkdir(parents=True)
+    (packages / "shared").symlink_to(tmp_path / "shared")
+    project = Project(tmp_path / "project", {})
+    before = project._file_states()
+    os.utime(macro, ns=(1, 1))
+    assert project._file_states() != before
+
+
 def test_a_target_of_the_line_replaces_the_shells_own():
     project = Project(Path(), {"target": "dev", "vars": None})
     assert project._with_options(["run"]) == ["run", "--target", "dev"]

@@ -70,6 +70,11 @@ def show(
 
 def _deferred(target: Mapping[str, str | None], before: Side, after: Side, state: str | None, folder: str) -> list[str]:
     """dbt's options to defer to `--state`, or to another target, whose manifest is written to `folder`."""
+    if before != after and {before.kind, after.kind} <= {Kind.STATE, Kind.TARGET}:
+        raise DbtRuntimeError(
+            f"{before} and {after}: only one of the two can be in another manifest. Compare one of them with --to now, "
+            "in the project and target of the other."
+        )
     kept = ["--state", state] if state else []
     other = next((side.value for side in (before, after) if side.kind is Kind.TARGET), None)
     if other:

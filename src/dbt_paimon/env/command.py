@@ -12,7 +12,7 @@ from dbt_paimon.diff import command as diffs
 from dbt_paimon.diff.comparison import Comparison
 from dbt_paimon.diff.sides import Kind, Side
 from dbt_paimon.env import journal
-from dbt_paimon.env.drop import drop_schemas, refuse_foreign
+from dbt_paimon.env.drop import drop_environment, drop_schemas, refuse_foreign
 from dbt_paimon.env.journal import State
 from dbt_paimon.env.project import Project, with_adapter
 from dbt_paimon.env.promote import publish_remaining, read
@@ -60,7 +60,9 @@ def drop(project: Project, *, force: bool) -> None:
                 return False
             if found is None:
                 refuse_foreign(adapter, project.name, [own])
-            drop_schemas(adapter, found.schemas if found else [own])
+                drop_schemas(adapter, [own])
+            else:
+                drop_environment(adapter, found)
             return True
 
         if not with_adapter(arguments, drop_all):

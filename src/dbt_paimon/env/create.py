@@ -15,7 +15,7 @@ from dbt.adapters.paimon.formatting import counted, size
 from dbt.adapters.paimon.metadata import files
 from dbt_paimon import commands
 from dbt_paimon.env import journal, modified
-from dbt_paimon.env.drop import drop_schemas, refuse_foreign
+from dbt_paimon.env.drop import drop_environment, refuse_foreign
 from dbt_paimon.env.journal import Journal, Node, Place, State
 from dbt_paimon.env.project import Project, parse, ran_all, with_adapter
 
@@ -126,7 +126,7 @@ def _begin(adapter: PaimonAdapter, planned: _Planned) -> Journal:
                 f"env create {old.name}: its promotion was interrupted. Finish it first: dbt-paimon env promote "
                 f"{old.name}"
             )
-        drop_schemas(adapter, old.schemas)
+        drop_environment(adapter, old)
     nodes = tuple(replace(node, base=journal.base_of(adapter, node.production)) for node in planned.journal.nodes)
     made = replace(planned.journal, nodes=nodes, home=home, schemas=schemas)
     for place in made.schemas:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt_paimon.env import journal
-from dbt_paimon.env.journal import Place
+from dbt_paimon.env.journal import Journal, Place, State
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.impl import PaimonAdapter
+
+
+def drop_environment(adapter: PaimonAdapter, found: Journal) -> None:
+    """Drop the schemas of an environment; if this is interrupted, the rest cannot be promoted."""
+    journal.write(adapter, replace(found, state=State.BUILDING))
+    drop_schemas(adapter, found.schemas)
 
 
 def drop_schemas(adapter: PaimonAdapter, schemas: Iterable[Place]) -> None:
@@ -19,14 +26,14 @@ def drop_schemas(adapter: PaimonAdapter, schemas: Iterable[Place]) -> None:
 
     Drops the journal last, so that an interrupted drop can be repeated.
     """
-    own = adapter.credentials.schema
-    for place in sorted(schemas, key=lambda each: each[1] == own):
+    home = journal.home_of(adapter)
+    for place in sorted(schemas, key=lambda each: each == home):
         database, schema, _ = place
         if schema not in adapter.list_schemas(database):
             continue
         relation = journal.relation(place).without_identifier()
         adapter.clones.end_in_schema(relation)
-        for other in adapter.list_relations_without_caching(relation) if schema == own else ():
+        for other in adapter.list_relations_without_caching(relation) if place == home else ():
             if other.identifier != journal.TABLE:
                 adapter.drop_relation(other)
         adapter.drop_schema(relation)

@@ -20,6 +20,7 @@ from dbt.adapters.paimon.metadata import schemas, snapshots
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.state.kinds import Kind
 from dbt.adapters.paimon.state.tables import option_sql, refuse_newer_table
+from dbt_paimon import selected_nodes
 
 if TYPE_CHECKING:
     from dbt.adapters.paimon.impl import PaimonAdapter
@@ -77,7 +78,7 @@ class Node(dbtClassMixin):
     @property
     def selector(self) -> str:
         """The node in dbt's selection syntax."""
-        return f"fqn:{self.fqn}"
+        return selected_nodes.selector(self.fqn, self.unique_id.partition(".")[0])
 
     @property
     def shown(self) -> str:
@@ -199,6 +200,8 @@ def change_of(adapter: PaimonAdapter, journal: Journal, node: Node) -> str:
     newest = commits[-1].snapshot if commits else 0
     if newest < base.snapshot or any(each.snapshot == base.snapshot and each.at != base.at for each in commits):
         return "it was dropped and built again, or rolled back"
+    if commits and commits[0].snapshot > base.snapshot + 1:
+        return f"its table snapshots after {base.snapshot} have expired, so it may have been written again"
     later = [each.snapshot for each in commits if each.snapshot > base.snapshot and not each.is_upkeep]
     return f"it was written again (table snapshot {later[-1]})" if later else ""
 

@@ -65,6 +65,8 @@ def publish_remaining(project: Project, arguments: Sequence[str], found: Journal
         )
     _refuse_other_code(project, found)
     missing = with_adapter(project.in_production(), lambda adapter: _unpublished(adapter, found))
+    if found.state is State.BUILT:
+        with_adapter(arguments, lambda adapter: _refuse_missing_tables(adapter, found))
     found = replace(found, state=State.PROMOTING)
     with_adapter(arguments, lambda adapter: journal.write(adapter, found))
     if missing:
@@ -106,6 +108,16 @@ def _refuse_other_code(project: Project, found: Journal) -> None:
             f"env promote {found.name}: in this checkout, these nodes differ from the code that the environment was "
             f"built with: {', '.join(changed)}. They were not written. Check out that code, or "
             f"{remedy}"
+        )
+
+
+def _refuse_missing_tables(adapter: PaimonAdapter, found: Journal) -> None:
+    """Refuse an environment whose tables somebody has dropped, before production has any of the others."""
+    stored = [node for node in found.nodes if node.materialized not in ("view", "seed")]
+    if gone := [".".join(node.here[1:]) for node in stored if adapter.get_relation(*node.here) is None]:
+        raise DbtRuntimeError(
+            f"env promote {found.name}: these tables of the environment do not exist any more: {', '.join(gone)}. "
+            f"Nothing was written. Create the environment again: dbt-paimon env create {found.name} --state PATH"
         )
 
 

@@ -61,15 +61,24 @@ def _changes(arguments: Sequence[str], state: str, *, full_refresh: bool) -> tup
     """The project, and the nodes that the changes since a state affect, in run order."""
     before = _state(state)
     project, order = _project(arguments, before)
-    earlier = Project(before, project.given)
+    earlier = Project(_with_files_of(project, before), project.given)
     project = _in_the_mode_of(earlier, project, arguments)
     found = affected(earlier, project, full_refresh=full_refresh)
     return project, {node_id: found[node_id] for node_id in sorted(found, key=lambda each: order.get(each, len(order)))}
 
 
+def _with_files_of(project: Project, before: Mapping[str, Any]) -> dict[str, Any]:
+    """An earlier manifest whose seeds are read from this checkout: the earlier run may have been on another machine."""
+    seeds = {key: node for key, node in before["nodes"].items() if node["resource_type"] == "seed"}
+    here = {
+        key: node | {"root_path": project.nodes.get(key.lower(), node).get("root_path")} for key, node in seeds.items()
+    }
+    return {**before, "nodes": {**before["nodes"], **here}}
+
+
 def _selector(node: Mapping[str, Any]) -> str:
     """dbt's selector for exactly this node."""
-    return f"fqn:{'.'.join(node['fqn'])},resource_type:{node['resource_type']}"
+    return selected_nodes.selector(".".join(node["fqn"]), node["resource_type"])
 
 
 # -- text ------------------------------------------------------------------------------------------------------------

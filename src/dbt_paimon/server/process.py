@@ -11,7 +11,7 @@ from typing import Any
 
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors.redaction import tell_dbt
-from dbt.adapters.paimon.machine.processes import has_clients
+from dbt.adapters.paimon.machine.processes import has_clients, started
 from dbt.adapters.paimon.profile import load_credentials
 from dbt.adapters.paimon.spark import server, server_token
 from dbt.adapters.paimon.spark.runtime import Runtime
@@ -53,6 +53,7 @@ def serve(credentials: PaimonCredentials, idle_minutes: float, asks_token: bool 
         server.works_on(credentials),
         idle_minutes,
         asks_token,
+        started(os.getpid()),
     )
     server.write_note(path, note)
     try:

@@ -151,13 +151,24 @@ class Project:
         profiles = profiles_folder(self._dbt_options.get("--profiles-dir"))
         files = [self.folder / name for name in _FILES] + [profiles / "profiles.yml"]
         for folder in self._folders():
-            files += [Path(place, name) for place, _, names in os.walk(folder) for name in names]
+            files += _files_in(folder)
         found = {}
         for path in files:
             with suppress(OSError):
                 status = path.stat()
                 found[path] = (status.st_mtime_ns, status.st_size)
         return found
+
+
+def _files_in(folder: Path) -> Iterator[Path]:
+    """The files below a folder, also of packages that dbt has installed as links."""
+    seen = set()
+    for place, folders, names in os.walk(folder, followlinks=True):
+        real = os.path.realpath(place)
+        # A package may link to a folder above it. What begins with a dot is not dbt's, such as .venv and .git.
+        folders[:] = [] if real in seen else [name for name in folders if not name.startswith(".")]
+        seen.add(real)
+        yield from (Path(place, name) for name in names)
 
 
 def _forget_inline_queries(manifest: Manifest | None) -> None:

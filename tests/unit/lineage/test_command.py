@@ -13,7 +13,13 @@ from dbt_paimon import cli as own
 from dbt_paimon import entry
 from dbt_paimon.cli import main
 from dbt_paimon.lineage import command
-from unit.lineage.manifests import node
+from unit.lineage.manifests import node, project
+
+
+def test_seeds_of_an_earlier_manifest_are_read_here() -> None:
+    here = project(node("raw", kind="seed", resource="seed", root_path="/here"))
+    before = {"nodes": {"seed.p.raw": node("raw", kind="seed", resource="seed", root_path="/app")}}
+    assert command._with_files_of(here, before)["nodes"]["seed.p.raw"]["root_path"] == "/here"
 
 
 @pytest.mark.parametrize("words", [[], ["orders", "--state", "x"], ["--select", "orders", "--state", "x"]])
@@ -47,7 +53,7 @@ def test_a_state_that_cannot_be_compared_is_refused(tmp_path: Path, text: str | 
 
 
 def test_a_node_is_selected_exactly() -> None:
-    assert command._selector(node("m")) == "fqn:p.m,resource_type:model"
+    assert command._selector(node("m")) == "fqn:[p].m,resource_type:model"
 
 
 @pytest.mark.parametrize(

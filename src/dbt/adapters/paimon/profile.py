@@ -28,6 +28,7 @@ def load_profile(
     from dbt.flags import set_from_args
 
     _allow_env_vars()
+    profile, target = profile or os.environ.get("DBT_PROFILE"), target or os.environ.get("DBT_TARGET")
     folder = profiles_folder(profiles_dir)
     set_from_args(Namespace(PROFILES_DIR=str(folder), PROJECT_DIR=project_dir), {})
     loaded = runtime.load_profile(str(project_root(project_dir)), parse_cli_vars(vars or "{}"), profile, target)
@@ -67,8 +68,10 @@ def profiles_folder(profiles_dir: str | None) -> Path:
 
 
 def project_root(project_dir: str | None) -> Path:
-    """The folder of dbt_project.yml: the argument, DBT_PROJECT_DIR, or the current folder."""
-    return Path(project_dir or os.environ.get("DBT_PROJECT_DIR") or ".").absolute()
+    """The folder of dbt_project.yml: the argument, DBT_PROJECT_DIR, or the current folder or one above it."""
+    from dbt.cli.resolvers import default_project_dir
+
+    return Path(project_dir or os.environ.get("DBT_PROJECT_DIR") or default_project_dir()).absolute()
 
 
 def check_threads(config: object) -> None:

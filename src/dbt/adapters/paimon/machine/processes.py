@@ -22,6 +22,17 @@ def is_alive(pid: int) -> bool:
     return True
 
 
+def started(pid: int) -> str:
+    """When a process was started, in clock ticks since the machine's start (proc(5)); '' if the system has no /proc.
+
+    Tells whether a process is still the one that had this id.
+    """
+    with suppress(OSError):
+        # The name of the program, in parentheses, may contain blanks.
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+    return ""
+
+
 def listener_uid(port: int) -> int | None:
     """The uid of the process that listens on a local port; None if no process listens, or without /proc/net."""
     return next(_socket_uids(port, _LISTENING), None)

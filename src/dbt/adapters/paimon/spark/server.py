@@ -20,7 +20,7 @@ from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors.redaction import redacted
 from dbt.adapters.paimon.machine import addresses
 from dbt.adapters.paimon.machine.private_files import read_own, require_own_folder, write_own
-from dbt.adapters.paimon.machine.processes import is_alive, listener_uid
+from dbt.adapters.paimon.machine.processes import is_alive, listener_uid, started
 from dbt.adapters.paimon.spark import server_token
 from dbt.adapters.paimon.spark.runtime import Runtime
 
@@ -40,6 +40,7 @@ class ServerNote:
         works_on: master, catalog and location of the tables, for display.
         idle_minutes: minutes without a statement after which the server ends.
         asks_token: whether the server requires its token (the flag `require_server_token`).
+        started: when the process was started (see `processes.started`); '' if that is unknown.
     """
 
     pid: int
@@ -49,6 +50,7 @@ class ServerNote:
     works_on: dict[str, str]
     idle_minutes: float
     asks_token: bool = True
+    started: str = ""
 
 
 def folder() -> Path:
@@ -100,7 +102,8 @@ def read_note(path: Path) -> ServerNote | None:
         note = ServerNote(**json.loads(read_own(path)))
     except (OSError, ValueError, TypeError):
         return None
-    if is_alive(note.pid):
+    # After the server has died, another process may get its id.
+    if is_alive(note.pid) and note.started in ("", started(note.pid)):
         return note
     path.unlink(missing_ok=True)
     server_token.forget(path, note.pid)
