@@ -74,6 +74,24 @@ def test_other_users_have_no_position(user):
             id="then a rebuild that read no changes",
         ),
         pytest.param(
+            [commit(1, AT_5), Commit(2, "OVERWRITE", mark({**UNREAD, "0a0b0c0d": AT_7}) + UUID, 3)],
+            None,
+            None,
+            id="then a rebuild that read another table",
+        ),
+        pytest.param(
+            [commit(1, AT_5), Commit(2, "OVERWRITE", mark({**UNREAD, KEY: AT_7}) + UUID, 3)],
+            None,
+            AT_7,
+            id="then a rebuild that read this one",
+        ),
+        pytest.param(
+            [commit(1, AT_5), Commit(2, "OVERWRITE", "", 0)],
+            None,
+            AT_5,
+            id="then all partitions have expired",
+        ),
+        pytest.param(
             [commit(1, AT_5), Commit(2, "OVERWRITE", "dbtp-0123456789ab" + UUID, 3)],
             None,
             None,

@@ -69,6 +69,14 @@ class TestWhoseCheckpoint:
         known = {"topic": "a", checkpoints.TOPIC_IDS: "a=2"} if len(now) == 1 else {"topic": "a"}
         checkpoints.check_fits(checkpoints.Note("model.p.m", (known,)), "model.p.m", [now], "/c")
 
+    def test_where_a_stream_began(self):
+        began = {"table": "s.t", "from": "from-snapshot 3"}
+        checkpoints.check_fits(checkpoints.Note("model.p.m", (began,)), "model.p.m", [{"table": "s.t"}], "/c")
+        both = checkpoints.Note("model.p.m", (began, {"table": "s.t"}))
+        other = [{"table": "s.t", "from": "from-snapshot 4"}, {"table": "s.t"}]
+        with pytest.raises(DbtRuntimeError, match="from from-snapshot 4 was added"):
+            checkpoints.check_fits(both, "model.p.m", other, "/c")
+
     def test_another_topic_with_the_same_name(self):
         was, now = ({"topic": "a", checkpoints.TOPIC_IDS: f"a={number}"} for number in (1, 2))
         with pytest.raises(DbtRuntimeError, match="a=2 was added, topic a, topic ids a=1 was removed"):

@@ -13,7 +13,10 @@ from dbt_paimon.cli import main
 CONFIG = "{{ config(materialized='incremental', incremental_strategy='append') }}\n"
 CHANGES = "select id, _row_kind from {{{{ paimon_changes(source('raw', 'events'){more}) }}}}"
 SOURCES = """
-sources: [{name: raw, schema: "{{ target.schema }}", tables: [{name: events}, {name: others}]}]
+sources:
+  - name: raw
+    schema: "{{ target.schema }}"
+    tables: [{name: events}, {name: others}, {name: timed, config: {event_time: at}}]
 unit_tests:
   - name: sees_all_as_inserted
     model: strict
@@ -25,6 +28,7 @@ unit_tests:
     given: [{input: "source('raw', 'events')", rows: []}]
     expect: {rows: [{id: 1, _row_kind: '-D'}]}
 """
+EITHER = ("--select", "either")
 IDS = "select id from {{schema}}.{name} order by id"
 # All rows of another table in the first run, and later its new rows.
 NEW = "select id from {{ source('raw', 'others') }} {% if is_incremental() %} where id > 100 {% endif %}"
@@ -180,26 +184,54 @@ class TestRebuiltWithoutChanges:
         of_changes = CHANGES.format(more="").replace(", _row_kind", "")
         of_rows = "select id from {{ source('raw', 'events') }}"
         either = f"{{% if var('plain', false) %}}{of_rows}{{% else %}}{of_changes}{{% endif %}}"
-        return {"schema.yml": SOURCES.partition("unit_tests")[0], "either.sql": CONFIG + either}
+        switched = "select id from {{ paimon_changes(source('raw', var('source', 'events'))) }}"
+        sampled = "select id from {{ paimon_changes(source('raw', 'timed')) }}"
+        return {
+            "schema.yml": SOURCES.partition("unit_tests")[0],
+            "either.sql": CONFIG + either,
+            "switched.sql": CONFIG + switched,
+            "sampled.sql": CONFIG + sampled,
+        }
 
     def test_the_position_is_refused(self, project, rows):
         rows("create table {schema}.events (id int)")
         rows("insert into {schema}.events values (1)")
-        run_dbt(["run"])
+        run_dbt(["run", *EITHER])
         rows("insert into {schema}.events values (2)")
-        run_dbt(["run", "--full-refresh", "--vars", "plain: true"])
-        (result,) = run_dbt(["run"], expect_pass=False)
+        run_dbt(["run", *EITHER, "--full-refresh", "--vars", "plain: true"])
+        (result,) = run_dbt(["run", *EITHER], expect_pass=False)
         assert "it is unknown how far the model has read this table" in result.message
         assert rows(IDS.format(name="either")) == [(1,), (2,)]
-        run_dbt(["run", "--full-refresh"])
+        run_dbt(["run", *EITHER, "--full-refresh"])
         rows("insert into {schema}.events values (3)")
-        run_dbt(["run"])
+        run_dbt(["run", *EITHER])
         assert rows(IDS.format(name="either")) == [(1,), (2,), (3,)]
 
     def test_the_position_is_refused_when_the_commit_of_the_rebuild_has_expired(self, project, rows):
-        run_dbt(["run", "--full-refresh", "--vars", "plain: true"])
+        run_dbt(["run", *EITHER, "--full-refresh", "--vars", "plain: true"])
         rows("insert into {schema}.either values (0)")
         rows("call paimon.sys.expire_snapshots(table => '{schema}.either', retain_max => 1, retain_min => 1)")
-        (result,) = run_dbt(["run"], expect_pass=False)
+        (result,) = run_dbt(["run", *EITHER], expect_pass=False)
         assert "it is unknown how far the model has read this table" in result.message
         assert rows(IDS.format(name="either")) == [(0,), (1,), (2,), (3,)]
+
+    def test_the_position_from_before_a_rebuild_with_another_source(self, project, rows):
+        rows("create table {schema}.others (id int)")
+        rows("insert into {schema}.others values (7)")
+        switched = ("--select", "switched")
+        run_dbt(["run", *switched])
+        run_dbt(["run", *switched, "--full-refresh", "--vars", "source: others"])
+        assert rows("select split(source, '`')[5] from {schema}.switched__dbt_changes") == [("others",)]
+        (result,) = run_dbt(["run", *switched], expect_pass=False)
+        assert "it is unknown how far the model has read this table" in result.message
+        assert rows(IDS.format(name="switched")) == [(7,)]
+
+    def test_a_sample_is_no_position(self, project, rows):
+        rows("create table {schema}.timed (id int, at timestamp)")
+        rows("insert into {schema}.timed values (1, timestamp '2020-01-01'), (2, now())")
+        run_dbt(["run", "--select", "sampled", "--sample", "1 day"])
+        assert rows(IDS.format(name="sampled")) == [(2,)]
+        (result,) = run_dbt(["run", "--select", "sampled"], expect_pass=False)
+        assert "it is unknown how far the model has read this table" in result.message
+        run_dbt(["run", "--select", "sampled", "--full-refresh"])
+        assert rows(IDS.format(name="sampled")) == [(1,), (2,)]

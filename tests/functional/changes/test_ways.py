@@ -60,6 +60,17 @@ TABLES: dict[str, tuple[str, str, tuple[str, ...], list[tuple[str, int, int]]]] 
         [("+U", 2, 22), ("-D", 3, 30)],
     ),
     "input": (KEYED.format(more=", 'changelog-producer' = 'input'"), FIRST, CHANGES, BY_FILES),
+    # Paimon reads only changelog files of this table, and the first commit has none.
+    "input_from_now_on": (
+        KEYED.format(more=""),
+        FIRST,
+        (
+            "insert into {t} values (1, 11), (4, 40)",
+            "alter table {t} set tblproperties ('changelog-producer' = 'input')",
+            "insert into {t} values (1, 12)",
+        ),
+        [("+U", 1, 12), ("+I", 4, 40)],
+    ),
     "lookup": (KEYED.format(more=", 'changelog-producer' = 'lookup'"), FIRST, CHANGES, BY_COMPARING),
     "full_compaction": (
         KEYED.format(more=", 'changelog-producer' = 'full-compaction'"),

@@ -90,7 +90,9 @@ class Changes:
                 source = self._source(relation, keep)
                 if not full_refresh:
                     source = self._from_position(what, source, reading, on_expired, model)
-                reading.sources[name] = source
+            elif keep and not source.keep:
+                source = replace(source, keep=True)
+            reading.sources[name] = source
             source = replace(source, table=without_row_kind(source.table, output, what))
             if not _is_limited(relation):
                 return self._subquery(what, source, output)
@@ -99,6 +101,9 @@ class Changes:
                 reading.sources[name] = replace(source, end=source.start)
             elif " where false limit 0)" in str(relation):
                 reading.sources[name] = replace(source, end=positions.NOTHING_READ)
+            else:
+                # A table built from a sample has no position, so the next run does not leave out the other rows.
+                del reading.sources[name]
             return read_modes.inserts_sql(source.table, str(relation), source.end.snapshot, output)
 
     def between_sql(self, model: Node, relation: PaimonRelation, start: Any, end: Any, output: Output) -> str:
@@ -341,7 +346,7 @@ class Changes:
                 return {COMMIT_USER_CONF: positions.mark(positions.UNREAD)}
             return {}
         ends = {source.key: source.end for source in reading.sources.values()}
-        return {COMMIT_USER_CONF: positions.mark(ends)}
+        return {COMMIT_USER_CONF: positions.mark({**ends, **(positions.UNREAD if rebuilt is not None else {})})}
 
     def published_conf(self, table: PaimonRelation, branch: PaimonRelation) -> dict[str, str]:
         """The Spark setting that copies the positions in a branch's own commits to the commit that publishes it."""
@@ -419,8 +424,8 @@ class Changes:
     def keep(self, model: Node, kept: PaimonRelation, *, rebuilt: bool = False) -> None:
         """After the commit of a model's rows: store its positions and drop the tags of older positions.
 
-        The caller holds the lock of the model's table. `rebuilt`: whether all rows were replaced. If the run read no
-        changes, the positions table is then dropped.
+        The caller holds the lock of the model's table. `rebuilt`: whether all rows were replaced. Then no position of
+        an older run stays.
         """
         reading = self._readings.pop(model["unique_id"], None)
         if rebuilt and (reading is None or not reading.sources):
@@ -428,7 +433,7 @@ class Changes:
         if reading is None:
             return
         if reading.sources and (moved := reading.moved(positions.latest(self._commits(reading.own)))):
-            self._write(kept, moved)
+            self._write(kept, moved, replace=rebuilt)
         for source, name in reading.tags_to_drop():
             call_procedure(self._adapter, "delete_tag", source, {"tag": name})
 
@@ -441,11 +446,11 @@ class Changes:
         """Forget what a model has read in this run, without storing its positions."""
         self._readings.pop(model["unique_id"], None)
 
-    def _write(self, kept: PaimonRelation, moved: Mapping[str, SavedPosition]) -> None:
+    def _write(self, kept: PaimonRelation, moved: Mapping[str, SavedPosition], *, replace: bool = False) -> None:
         if self._adapter.get_relation(*kept.parts) is None:
             self._adapter.query(positions.create_sql(kept.render()))
             self._adapter.cache_added(kept)
-        self._adapter.query(positions.keep_sql(kept.render(), moved))
+        self._adapter.query(positions.keep_sql(kept.render(), moved, replace=replace))
 
     def copy_positions(self, original: PaimonRelation, branch: PaimonRelation, kept: PaimonRelation) -> None:
         """Copy a table's positions, if it has any, to its new clone: a branch without commits of its own.

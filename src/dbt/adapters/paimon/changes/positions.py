@@ -60,7 +60,7 @@ class SavedPosition:
     own: Position
 
 
-# Marks a rebuild that read no changes. No older position is valid after it.
+# Marks a rebuild. Positions in older commits are not valid after it.
 UNREAD: Final[Mapping[str, Position]] = {hashlib.sha256().hexdigest()[:8]: NOTHING_READ}
 # Prefixes of commit users that store no positions. After an OVERWRITE of such a user, older positions are not valid.
 _WITHOUT_POSITIONS: Final = (f"{Kind.KEY_MARK.value}-", f"{Kind.PROMOTION_MARK.value}-")
@@ -109,11 +109,12 @@ def find(key: str, own: Sequence[Commit], saved: SavedPosition | None, table: ob
         refuse_newer_mark(Kind.READ_MARK, commit.user, table)
         # A node with a key for `skip_unchanged` reads no changes. Nor does a node that a promotion writes: an
         # environment does not build models that call paimon_changes.
-        other_rows = commit.kind == "OVERWRITE" and commit.user.startswith(_WITHOUT_POSITIONS)
-        if other_rows or UNREAD.keys() & marked(commit.user).keys():
+        if commit.kind == "OVERWRITE" and commit.user.startswith(_WITHOUT_POSITIONS):
             return None
         if (found := _in_commit(key, commit)) is not None:
             return found
+        if UNREAD.keys() & marked(commit.user).keys():
+            return None
     if saved is not None:
         return saved.position
     return None if own else NOTHING_READ
@@ -121,7 +122,8 @@ def find(key: str, own: Sequence[Commit], saved: SavedPosition | None, table: ob
 
 def _in_commit(key: str, commit: Commit) -> Position | None:
     positions = marked(commit.user)
-    is_delete = commit.user.startswith(f"{Kind.DELETE_MARK.value}_")
+    # The procedure that expires partitions commits without a user.
+    is_delete = not commit.user or commit.user.startswith(f"{Kind.DELETE_MARK.value}_")
     empties = commit.kind == "OVERWRITE" and not commit.rows and not positions and not is_delete
     return NOTHING_READ if empties else positions.get(key)
 
@@ -148,14 +150,14 @@ def saved_in(query: Query, kept: PaimonRelation) -> dict[str, SavedPosition]:
     }
 
 
-def keep_sql(kept: str, moved: Mapping[str, SavedPosition]) -> str:
-    """The statement that writes new positions, by the name of the source."""
+def keep_sql(kept: str, moved: Mapping[str, SavedPosition], *, replace: bool = False) -> str:
+    """The statement that writes new positions, by the name of the source; `replace`: instead of all others."""
     rows = ",\n  ".join(
         f"({string_literal(name)}, {at.position.snapshot}, '{at.position.commit}', "
         f"{at.own.snapshot}, '{at.own.commit}', now())"
         for name, at in moved.items()
     )
-    return f"insert into {kept} values\n  {rows}"
+    return f"insert {'overwrite' if replace else 'into'} {kept} values\n  {rows}"
 
 
 def latest(commits: Iterable[Commit]) -> Position:

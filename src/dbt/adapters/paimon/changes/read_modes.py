@@ -113,6 +113,8 @@ def read_mode(
         return ChangeReadMode.NOTHING
     if before or not _files_show_changes(table, versions, incremental_catalog) or _replaces_files(table, commits):
         return ChangeReadMode.COMPARE
+    if table.option("changelog-producer") == "input" and any(map(_lacks_changelog, commits)):
+        return ChangeReadMode.COMPARE
     kinds = [commit.kind for commit in commits]
     if "APPEND" not in kinds:
         return ChangeReadMode.NOTHING
@@ -125,6 +127,14 @@ def read_mode(
 def _replaces_files(table: SourceTable, commits: Sequence[Commit]) -> bool:
     """Whether a commit overwrites rows, or removes files of a table with a primary key."""
     return any(commit.kind == "OVERWRITE" or (table.primary_key and commit.takes_files_away) for commit in commits)
+
+
+def _lacks_changelog(commit: Commit) -> bool:
+    """Whether a commit is older than the table's `changelog-producer: input`.
+
+    Paimon then reads only changelog files, and none for this commit (AbstractDataTableScan.toSnapshotScanMode).
+    """
+    return commit.kind == "APPEND" and commit.delta > 0 and not commit.changelog
 
 
 def _last_wins(table: SourceTable, versions: Versions) -> bool:

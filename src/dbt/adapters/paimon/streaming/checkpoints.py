@@ -7,7 +7,7 @@ between runs. The note prevents a different model or different sources from cont
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
@@ -123,7 +123,11 @@ def check_fits(note: Note, model: str, inputs: Sequence[Mapping[str, str]], loca
             f"The checkpoint {location} belongs to {note.model}, and two models cannot share one. Set a different "
             "checkpoint_location, or remove that key to keep the checkpoint in the table's folder."
         )
-    if len(note.inputs) == len(inputs) and all(map(_is_same, note.inputs, inputs)):
+    tables = [each["table"] for each in inputs if "table" in each]
+    # Where the first run began tells several streams of one table apart. Later runs continue where the last one ended.
+    ignored = {"from"} if len({*tables}) == len(tables) else set()
+    pairs = zip(note.inputs, inputs, strict=False)
+    if len(note.inputs) == len(inputs) and all(_is_same(before, now, ignored) for before, now in pairs):
         return
     before, now = set(map(_identity_text, note.inputs)), set(map(_identity_text, inputs))
     added, removed = "; ".join(sorted(now - before)), "; ".join(sorted(before - now))
@@ -174,8 +178,8 @@ def _log_offset(checkpoint: HadoopFolder, index: int, batch: int) -> int:
     return int(json.loads(line)["logOffset"]) if line.startswith("{") else -1
 
 
-def _is_same(before: Mapping[str, str], now: Mapping[str, str]) -> bool:
-    keys = before.keys() | now.keys()
+def _is_same(before: Mapping[str, str], now: Mapping[str, str], ignored: Collection[str]) -> bool:
+    keys = (before.keys() | now.keys()) - set(ignored)
     if TOPIC_IDS not in before or TOPIC_IDS not in now:
         keys -= {TOPIC_IDS}
     return all(before.get(key) == now.get(key) for key in keys)
