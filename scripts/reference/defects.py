@@ -25,7 +25,7 @@ Paimon's own [incremental queries over several commits](../changelog.md#reading-
 
 Programs that use the same tables without dbt-paimon are not protected.
 
-`make reference` writes this page from `capabilities.py`.
+`make reference` writes this page from `capabilities/rules.py`.
 """
 
 # Capability -> (what the adapter does if a release lacks it, the test that shows this).

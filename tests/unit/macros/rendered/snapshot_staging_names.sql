@@ -31,7 +31,7 @@ select
   if(__dbt_change = 'record', 'insert', __dbt_change) as dbt_change_type,
   if(__dbt_change = 'record', snapshotted_data.`id`, source_data.`id`) as `id`,
   if(__dbt_change = 'record', snapshotted_data.`day`, source_data.`day`) as `day`,
-  if(__dbt_change = 'record', snapshotted_data.`status`, source_data.`status`) as `status`,
+  if(__dbt_change = 'record', cast(snapshotted_data.`status` as string), source_data.`status`) as `status`,
   if(__dbt_change = 'record', snapshotted_data.`amount`, source_data.`amount`) as `amount`,
   source_data.`changed_at`,
   if(__dbt_change in ('insert', 'update'), source_data.__dbt_updated_at, cast(
