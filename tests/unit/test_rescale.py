@@ -47,6 +47,16 @@ def test_a_table_is_rewritten_whole():
     assert mark.undo == UNMARK
 
 
+def test_a_failed_rescale_restores_the_mark_of_a_number_that_is_not_chosen_yet():
+    undecided = ExistingTable(("id", "dt"), ("dt",), {"bucket": "1", "dbt.buckets": "undecided"})
+    mark, *_ = rescale_steps(TABLE, undecided, Versions.of("1.4.2"), bucket_num=8)
+    assert mark.undo == MARK.replace("rescaling", "undecided")
+
+
+def test_a_table_without_a_table_snapshot_is_only_altered():
+    assert steps(table(), "1.4.2", bucket_num=4, has_rows=False) == [(MARK, {}), (ALTER, {}), (UNMARK, {})]
+
+
 def test_other_partitions_are_not_rewritten():
     assert steps(table(), bucket_num=4, partitions=[{"dt": "it's"}, {"dt": None}]) == [
         (ALTER, {}),

@@ -158,10 +158,14 @@ class TestReaders:
 
     @pytest.mark.parametrize(
         ("operation", "more"),
-        [("rollback_to", "version: 1"), ("fast_forward", "branch: other, discard: true")],
+        [
+            ("rollback_to", "version: 1"),
+            ("fast_forward", "branch: other, discard: true"),
+            ("create_branch", "branch: other"),
+        ],
     )
     def test_not_taken_back(self, changes, same, rows, project, operation, more):
-        """Rollbacks and fast-forwards fail, because Paimon would keep the Iceberg metadata of the removed rows."""
+        """Rollbacks and branches fail: Paimon would keep the metadata of removed rows, or write that of a branch."""
         changes("(1, 'a', 10)")
         run_dbt(["run", "--select", "appended", "--full-refresh"])
         run_dbt(["run", "--select", "appended"])

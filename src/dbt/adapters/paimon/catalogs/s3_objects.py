@@ -118,6 +118,8 @@ def s3_objects(storage: Storage, folder: str) -> S3Objects:
         # Stores other than AWS's may not support the checksums that botocore adds.
         request_checksum_calculation="when_required",
         response_checksum_validation="when_required",
+        # Paimon does not read AWS_ENDPOINT_URL or ~/.aws/config, and the locks have to be where the tables are.
+        ignore_configured_endpoint_urls=True,
         **_more_config(options),
     )
     try:

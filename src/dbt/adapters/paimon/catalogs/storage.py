@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,11 +86,14 @@ class Storage:
         missing = [store.prefix + key for key in store.keys if key not in given]
         if not missing:
             return ""
-        variables = ", ".join(name for name, option in store.environment.items() if store.prefix + option in missing)
+        known = {name.removeprefix(store.prefix) for name in given if name}
+        wanted = ((name, option) for name, option in store.environment.items() if store.prefix + option in missing)
+        variables = ", ".join(name for name, option in wanted if _is_from_environment(store, option, known))
+        environment = f", or set {variables} in the environment" if variables else ""
         provider = _OR_A_PROVIDER if store is S3 else ""
         return (
             f"{', '.join(missing)}: missing. Set them under catalog_options in the profile (with env_var), or as "
-            f"spark.hadoop.{store.hadoop}* under spark_config, or set {variables} in the environment{provider}."
+            f"spark.hadoop.{store.hadoop}* under spark_config{environment}{provider}."
         )
 
 
@@ -167,11 +170,16 @@ def _found(store: ObjectStore, own: Mapping[str, str], around: StorageContext) -
         if name.startswith(store.hadoop) and (short := name.removeprefix(store.hadoop))
     }
     known = {*own, *found}
-    if not known & {*(key for key in store.keys if key != "endpoint"), _PROVIDER}:
-        for name, option in store.environment.items():
-            if environ.get(name) and option not in known:
-                found[option] = environ[name]
+    for name, option in store.environment.items():
+        if environ.get(name) and option not in known and _is_from_environment(store, option, known):
+            found[option] = environ[name]
     return found
+
+
+def _is_from_environment(store: ObjectStore, option: str, known: Collection[str]) -> bool:
+    """Whether an option may come from the environment: keys and what belongs to them have one origin."""
+    is_required_endpoint = option == "endpoint" and option in store.keys
+    return is_required_endpoint or not {*known} & {*(key for key in store.keys if key != "endpoint"), _PROVIDER}
 
 
 def _is_in_spark(artifact: str) -> bool:

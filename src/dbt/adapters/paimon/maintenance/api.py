@@ -24,6 +24,7 @@ from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark import responses
 from dbt.adapters.paimon.spec import auto_buckets
 from dbt.adapters.paimon.spec.api import Specs
+from dbt.adapters.paimon.spec.components import iceberg
 from dbt.adapters.paimon.spec.components.maintenance import expiry_problems
 from dbt.adapters.paimon.spec.maintenance_policy import RETAIN_MIN, ExpirePartitions, MaintenancePolicy, read_policy
 from dbt.adapters.paimon.spec.problems import Problems
@@ -257,6 +258,8 @@ class Maintenance:
             self.check_compaction(relation, arguments)
         if name == "delete_branch":
             self._refuse_read_branch(relation, str(arguments.get("branch")))
+        if name == "create_branch":
+            self._refuse_iceberg(relation)
         if name == "expire_partitions":
             self._check_expiry(relation, arguments)
         nested = Capability.REMOVE_ORPHAN_FILES_OF_NESTED_PARTITIONS
@@ -283,6 +286,16 @@ class Maintenance:
             return arguments
         least = self._tables.existing(relation).options.get("snapshot.num-retained.min", RETAIN_MIN)
         return {**arguments, "retain_min": min(int(most), int(least))}
+
+    def _refuse_iceberg(self, relation: PaimonRelation) -> None:
+        """Refuse a branch of a table with Iceberg metadata: table and branch would write it in the same folder."""
+        if self._adapter.versions.supports(Capability.ICEBERG_METADATA) and iceberg.is_on(
+            self._tables.existing(relation).as_spec()
+        ):
+            raise DbtRuntimeError(
+                f"create_branch on {relation}: commits of a branch would replace what Iceberg's readers see of the "
+                "table (iceberg: true). Change the rows in a copy of the table instead."
+            )
 
     def _refuse_read_branch(self, relation: PaimonRelation, branch: str) -> None:
         """Refuse to delete a branch that the table reads: without it, Paimon before 1.1 cannot open the table."""
@@ -346,7 +359,12 @@ class Maintenance:
             existing = self._tables.existing(relation)
             given = typed_partitions(partitions, existing.columns)
             steps = rescale_steps(
-                relation.parts, existing, self._adapter.versions, bucket_num=bucket_num, partitions=given
+                relation.parts,
+                existing,
+                self._adapter.versions,
+                bucket_num=bucket_num,
+                partitions=given,
+                has_rows=snapshots.newest(self._adapter.query, relation) is not None,
             )
             self._logged(relation, "rescale", lambda: self._execute(relation, steps))
 

@@ -39,10 +39,12 @@ def rescale_steps(
     *,
     bucket_num: Any = None,
     partitions: PartitionValues | Sequence[PartitionValues] | None = None,
+    has_rows: bool = True,
 ) -> tuple[Statement, ...]:
     """The statements of a rescale, in order; each can be run again.
 
     Args:
+        has_rows: whether the table has a table snapshot; without one, Paimon refuses to rewrite it.
         bucket_num: the new number of buckets; None for the current number of the table.
         partitions: each {column: value}; None for all partitions.
 
@@ -65,12 +67,15 @@ def rescale_steps(
     is_marked = partitions is None and (number != spec.bucket or repeats)
     if is_marked:
         # The mark of an unfinished rescale stays if this one fails, too.
-        undo = "" if repeats else unmark
-        steps.append(_step(table, f"{alter} set tblproperties ('{BUCKET_STATE_OPTION}' = '{RESCALING}')", undo=undo))
+        old = existing.options.get(BUCKET_STATE_OPTION)
+        mark = f"{alter} set tblproperties ('{BUCKET_STATE_OPTION}' = '%s')"
+        undo = "" if repeats else mark % old if old else unmark
+        steps.append(_step(table, mark % RESCALING, undo=undo))
     if number != spec.bucket:
         set_bucket = f"{alter} set tblproperties ('bucket' = '%s')"
         steps.append(_step(table, set_bucket % number, undo=set_bucket % spec.bucket))
-    steps.append(_rewrite(table, spec, partitions, versions))
+    if has_rows:
+        steps.append(_rewrite(table, spec, partitions, versions))
     if is_marked:
         steps.append(_step(table, unmark))
     return tuple(steps)

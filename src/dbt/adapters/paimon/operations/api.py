@@ -216,7 +216,8 @@ class Operations:
         """Drop a table and its helper tables; the arguments are those of `clear_table`."""
         builds = self._plans.builds
         tables = self._confirmed("drop_table", relation, asked, confirm)
-        for each in tables:
+        # The table itself is the last, so that an interrupted operation can be repeated.
+        for each in reversed(tables):
             builds.hold(each)
             builds.drop_leftovers(each)
             self._adapter.drop_relation(each)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from dbt_common.exceptions import DbtRuntimeError
 
@@ -161,19 +162,22 @@ def open_session(runtime: Runtime) -> ConnectHandle:
     os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"
     connect_operations.keep_lost_statements()
     url = _url(runtime.credentials, host, port, headers)
-    try:
-        session: Any = _IDLE[url].pop()
-    except LookupError:
-        # SparkSession.builder would send requests before the retries are limited.
-        # PySpark 4 has split ChannelBuilder in two.
-        builder = getattr(core, "DefaultChannelBuilder", core.ChannelBuilder)
-        session = SparkSession(connection=builder(url, _KEEPALIVE))
-        _ALL.append(session)
-        _limit_retries(session.client)
+    while idle := _IDLE.get(url):
+        session: Any = idle.pop()
+        # Spark 4 ends sessions that are idle for an hour, and a server that was restarted refuses older ones.
+        with suppress(Exception):
+            _prepare(session, runtime)
+            return ConnectHandle(session, url)
+        _MADE_WITH.pop(session, None)
+    # SparkSession.builder would send requests before the retries are limited.
+    # PySpark 4 has split ChannelBuilder in two.
+    builder = getattr(core, "DefaultChannelBuilder", core.ChannelBuilder)
+    session = SparkSession(connection=builder(url, _KEEPALIVE))
+    _ALL.append(session)
+    _limit_retries(session.client)
     try:
         _prepare(session, runtime)
     except Exception as exc:
-        _IDLE.setdefault(url, []).append(session)
         # Spark's own errors are subclasses of this one.
         if type(exc) is not SparkConnectGrpcException:
             raise
@@ -259,5 +263,7 @@ def _address(runtime: Runtime) -> tuple[str, int, Mapping[str, str]]:
 
 def _url(credentials: PaimonCredentials, host: str, port: int, more: Mapping[str, str]) -> str:
     use_ssl = "true" if credentials.use_ssl else None
-    parts = {"user_id": credentials.user, "token": credentials.token, "use_ssl": use_ssl, **more}
+    # PySpark splits the text at `;` and `=`, and decodes the values.
+    user, token = (value and quote(value, safe="") for value in (credentials.user, credentials.token))
+    parts = {"user_id": user, "token": token, "use_ssl": use_ssl, **more}
     return f"sc://{host}:{port}/" + "".join(f";{key}={value}" for key, value in parts.items() if value)

@@ -93,6 +93,9 @@ def _column_fault(name: str, data_type: str, versions: Versions, merged: bool) -
     if type_name(data_type) == "interval":
         # SparkTypeUtils.toPaimonType
         return f"Paimon has no type for {data_type}. Cast it, to string or to a number of seconds"
+    if " collate " in data_type.lower():
+        # The same: every string is a STRING.
+        return f"Paimon does not store the collation of {data_type}. Cast it to string"
     for pattern, needed in ((_VARCHAR, Capability.MERGE_ON_VARCHAR), (_CHAR, Capability.MERGE_ON_CHAR)):
         missing = versions.explain(needed)
         if merged and missing and pattern.search(data_type):

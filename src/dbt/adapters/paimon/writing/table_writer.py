@@ -145,7 +145,11 @@ class TableWriter:
             self.hold(target)
         if self.finish_renames(target):
             self._list_again(target)
-        self.drop_leftovers(target)
+        if self.leftovers(target):
+            # Another process may be building them. If it is, they are gone after the wait for its lock.
+            with self.alone(target):
+                self._list_again(target)
+                self.drop_leftovers(target)
         return self._cached(target)
 
     def drop_leftovers(self, target: PaimonRelation) -> None:

@@ -71,10 +71,11 @@ def explain_resolution_failure(text: str, spark_version: str) -> str:
     if silent := unreachable_repositories(text):
         hosts = ", ".join(f"{host}: {why}" for host, why in sorted(silent.items()))
         return redact_text(
-            f"The jars of {what} could not be fetched: no answer from {hosts}. Check the network; behind a proxy or a "
-            "mirror, name it under `repositories` in the profile (or spark.jars.ivySettings in spark_config); without "
-            f"a network, download the jars elsewhere and name their paths under `jars` or in {JARS_VARIABLE}: nothing "
-            "is downloaded then."
+            f"The jars of {what} could not be fetched: no answer from {hosts}. Check the network; name a mirror under "
+            "`repositories` in the profile (or spark.jars.ivySettings in spark_config); behind a proxy, which Java "
+            "does not take from HTTPS_PROXY, put `-Dhttps.proxyHost=… -Dhttps.proxyPort=…` into "
+            "spark.driver.extraJavaOptions; without a network, download the jars elsewhere and name their paths under "
+            f"`jars` or in {JARS_VARIABLE}: nothing is downloaded then."
         )
     if failed := failed_downloads(text):
         files = ", ".join(f"{package} ({why})" for package, why in sorted(failed.items()))
