@@ -52,7 +52,7 @@ _DBT_OPTIONS: Final = "dbt-paimon.dbt"
 
 _TOKEN_FLAG: Final = behavior_flags.SERVER_TOKEN["name"]
 
-# Relative to the current folder: dbt itself would look in the project's.
+# Resolved from the current folder; dbt itself would resolve it from the project's folder.
 _FOLDER: Final = click.Path(resolve_path=True)
 # An option with several selectors, as in dbt.
 _SELECTOR: Final[dict[str, Any]] = {"cls": MultiOption, "type": tuple, "multiple": True, "metavar": "SELECTOR…"}

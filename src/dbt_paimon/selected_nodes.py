@@ -27,7 +27,7 @@ LOADED: ContextVar[Manifest | None] = ContextVar("LOADED", default=None)
 def selector(fqn: str, resource_type: str) -> str:
     """dbt's selector for exactly this node.
 
-    Without a wildcard, `fqn:` also selects what is in a folder of that name. dbt splits selectors at blanks and commas.
+    Without a wildcard, `fqn:` also selects nodes in a folder of that name. dbt splits selectors at blanks and commas.
 
     Args:
         fqn: the node's full name, as in `shop.marts.orders`.

@@ -165,7 +165,7 @@ def _files_in(folder: Path) -> Iterator[Path]:
     seen = set()
     for place, folders, names in os.walk(folder, followlinks=True):
         real = os.path.realpath(place)
-        # A package may link to a folder above it. What begins with a dot is not dbt's, such as .venv and .git.
+        # A package may link to a folder above it. dbt reads no hidden folders, such as .venv and .git.
         folders[:] = [] if real in seen else [name for name in folders if not name.startswith(".")]
         seen.add(real)
         yield from (Path(place, name) for name in names)

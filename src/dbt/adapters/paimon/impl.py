@@ -461,7 +461,10 @@ class PaimonAdapter(SparkAdapter):
     def _list_views_of_sources(self) -> None:
         """List the views of other projects, because dbt's cache has only the schemas of this project's models."""
         sources = getattr(self.get_macro_resolver(), "sources", {}).values()
-        schemas = sorted({each.schema for each in sources if each.database == self.credentials.database})
+        database = self.credentials.database
+        named = {each.schema for each in sources if each.database == database}
+        # Listing the others has already read their views.
+        schemas = sorted(schema for schema in named if not self._schema_is_cached(database, schema))
         if views.DIRECTORY.needed and schemas:
             with executor(self.config) as pool:
                 pool.submit_connected(

@@ -60,7 +60,7 @@ class SavedPosition:
     own: Position
 
 
-# Marks a rebuild. Positions in older commits are not valid after it.
+# Marks a rebuild: the positions in older commits are no longer valid.
 UNREAD: Final[Mapping[str, Position]] = {hashlib.sha256().hexdigest()[:8]: NOTHING_READ}
 # Prefixes of commit users that store no positions. After an OVERWRITE of such a user, older positions are not valid.
 _WITHOUT_POSITIONS: Final = (f"{Kind.KEY_MARK.value}-", f"{Kind.PROMOTION_MARK.value}-")

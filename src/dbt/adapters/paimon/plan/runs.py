@@ -47,7 +47,7 @@ class Runs:
         rows.check_snapshot(query, node)
         current = None if run.existing is None else plans.tables.existing(run.target)
         if current is not None:
-            records = node["config"].get("hard_deletes") == "new_record"
+            records = plans.adapter.get_hard_deletes_behavior(node["config"]) == "new_record"
             query = snapshots.with_fields_of_table(rows.spelled(query, current), current.columns, records=records)
         sql = f"select * from {query}"
         strategy = writer("strategy_dispatch", writer.config("strategy"))(

@@ -26,7 +26,7 @@ from dbt.adapters.paimon.spark.launch.packages import EXCLUDES, PackagePlan
 EXTENSIONS = "org.apache.paimon.spark.extensions.PaimonSparkSessionExtensions"
 _LOCAL_MASTER = re.compile(r"^local(?:\[(?P<cores>\*|\d+)(?:,\s*\d+)?\])?$")
 _ZONE = "spark.sql.session.timeZone"
-# The memory limit in bytes of the container that this process runs in: cgroups of version 2 and 1.
+# The files with a container's memory limit in bytes, for cgroups v2 and v1.
 _CONTAINER_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 _PRUNING = "spark.sql.optimizer.dynamicPartitionPruning.enabled"
 _REGION = re.compile(r"[A-Za-z][A-Za-z0-9_/+-]*")
@@ -180,7 +180,7 @@ def _local_defaults(master: str) -> dict[str, str]:
 
 
 def driver_memory_mib(cores: int, memory_mib: int | None) -> int:
-    """Heap in MiB for a local Spark: 512 per core, at least 2048, at most half of the memory.
+    """Heap in MiB for a local Spark: 512 per core, at least 2048, at most half of the available memory.
 
     Each writing task may hold Paimon's write buffer (256 MiB) and a sort buffer.
     """
