@@ -58,7 +58,7 @@ def table(number: int = 0, name: str = "", **changed: object) -> Table:
     read = facts(number, **changed)
     called = name or f"table_{number:04}"
     found = figures.figures(read)
-    said = advice.advice(figures.condition(read, found, called, False, NOW))
+    said = advice.advice(figures.condition(read, found, called, called, False, NOW))
     return Table(
         f"model.shop.{called}",
         f"shop.{called}",

@@ -35,46 +35,64 @@ def test_limits_are_the_defaults_of_the_data_tests(test: str) -> None:
 @pytest.mark.parametrize(
     ("condition", "rule", "command"),
     [
-        (Condition("t", is_keyed=True, sorted_runs=6), "compaction_needed", "compact --args '{relation: t}'"),
         (
-            Condition("t", True, is_keyed=True, sorted_runs=6),
+            Condition("t", "shop.t", is_keyed=True, sorted_runs=6),
+            "compaction_needed",
+            "compact --args '{relation: shop.t}'",
+        ),
+        (
+            Condition("t", "shop.t", has_policy=True, is_keyed=True, sorted_runs=6),
             "compaction_needed",
             "maintain --args '{select: t, force: true}'",
         ),
-        (Condition("t", most_small_files=51, small_files=51, files=60), "compaction_needed", "compact"),
-        (Condition("t", small_files=21, files=60), "small_files", "compact"),
+        (Condition("t", "shop.t", most_small_files=51, small_files=51, files=60), "compaction_needed", "compact"),
+        (Condition("t", "shop.t", small_files=21, files=60), "small_files", "compact"),
         (
-            Condition("t", snapshots=101),
+            Condition("t", "shop.t", snapshots=101),
             "snapshot_count",
-            "expire_snapshots --args '{relation: t, retain_max: 20}'",
+            "expire_snapshots --args '{relation: shop.t, retain_max: 20}'",
         ),
-        (Condition("t", snapshots=11, oldest_snapshot=9 * DAY), "snapshot_age", "expire_snapshots"),
-        (Condition("t", skew=3.1), "bucket_skew", "dbt build --select t --full-refresh"),
+        (Condition("t", "shop.t", snapshots=11, oldest_snapshot=9 * DAY), "snapshot_age", "expire_snapshots"),
+        (Condition("t", "shop.t", skew=3.1), "bucket_skew", "dbt build --select t --full-refresh"),
         (
-            Condition("t", largest_bucket=6 * GB, largest_partition=20 * GB, fixed_buckets=4),
+            Condition("t", "shop.t", largest_bucket=6 * GB, largest_partition=20 * GB, fixed_buckets=4),
             "bucket_size",
-            "rescale --args '{relation: t, bucket_num: 20}'",
+            "rescale --args '{relation: shop.t, bucket_num: 20}'",
         ),
-        (Condition("t", largest_bucket=6 * GB), "bucket_size", "dbt build"),
+        (Condition("t", "shop.t", largest_bucket=6 * GB), "bucket_size", "dbt build"),
+        # Paimon's `retain_max` deletes table snapshots of any age.
         (
-            Condition("t", partitions=1001),
-            "partition_count",
-            "expire_partitions --args '{relation: t, expiration_time: \"365 d\"}'",
+            Condition("t", "shop.t", snapshots=400, oldest_snapshot=17 * DAY, time_retained=15 * DAY),
+            "snapshot_count",
+            "expire_snapshots --args '{relation: shop.t, older_than: ",
         ),
+        # Of a source, dbt can build nothing.
+        (
+            Condition("", "raw.t", largest_bucket=6 * GB, largest_partition=20 * GB, fixed_buckets=4),
+            "bucket_size",
+            "rescale --args '{relation: raw.t, bucket_num: 20}'",
+        ),
+        (Condition("", "raw.t", largest_bucket=6 * GB), "bucket_size", ""),
+        # Dropping partitions deletes rows.
+        (Condition("t", "shop.t", partitions=1001), "partition_count", ""),
     ],
 )
 def test_advice(condition: Condition, rule: str, command: str) -> None:
     (found,) = advice(condition)
     assert found.rule == rule
     assert command in found.command
+    assert bool(command) == bool(found.command)
 
 
 @pytest.mark.parametrize(
     "condition",
     [
-        Condition("t", is_keyed=True, sorted_runs=5, small_files=20, files=30, snapshots=100, skew=3),
+        Condition("t", "shop.t", is_keyed=True, sorted_runs=5, small_files=20, files=30, snapshots=100, skew=3),
+        # The table's options keep all of them.
+        Condition("t", "shop.t", snapshots=360, oldest_snapshot=15 * DAY, time_retained=15 * DAY),
+        Condition("t", "shop.t", snapshots=200, oldest_snapshot=DAY, least_snapshots=200),
         # So few table snapshots cannot expire.
-        Condition("t", snapshots=10, oldest_snapshot=400 * DAY),
+        Condition("t", "shop.t", snapshots=10, oldest_snapshot=400 * DAY),
     ],
 )
 def test_nothing_to_fix(condition: Condition) -> None:
@@ -82,7 +100,7 @@ def test_nothing_to_fix(condition: Condition) -> None:
 
 
 def test_who_keeps_old_snapshots() -> None:
-    (found,) = advice(Condition("t", snapshots=200, consumers=("downstream",)))
+    (found,) = advice(Condition("t", "shop.t", snapshots=200, consumers=("downstream",)))
     assert found.then.endswith("until they read on or are deleted: downstream.")
 
 

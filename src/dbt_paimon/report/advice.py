@@ -1,4 +1,6 @@
-"""Advice on tables: the rules of the data tests in macros/monitoring, each with the command that fixes the table.
+"""Advice on tables: the rules of the data tests in macros/monitoring, with the command that fixes the table.
+
+No command deletes rows, or table snapshots that the table's options keep.
 
 The limits are the tests' defaults (checked by `tests/unit/test_report.py`).
 """
@@ -6,6 +8,7 @@ The limits are the tests' defaults (checked by `tests/unit/test_report.py`).
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -28,6 +31,8 @@ LIMITS: Final[Mapping[str, Mapping[str, float | str]]] = {
 # Spark reads `older_than` in the session's time zone. The report does not know it; it differs from UTC by at most 14 h.
 _ZONES: Final = 14 * 3600
 _DAY: Final = 86_400
+# Text that YAML reads as text without quotes.
+_PLAIN: Final = re.compile(r"[A-Za-z_][\w.]*")
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,8 @@ class Condition:
     """The input of the rules.
 
     Attributes:
+        node: the name for dbt's selectors; empty for a source.
+        table: the name for operations.
         has_policy: whether `maintain` compacts the table by the policy of its model.
         files, small_files: in all buckets; a bucket's only file does not count as small.
         most_small_files, sorted_runs, largest_bucket: the greatest value of any bucket; the last in bytes.
@@ -48,7 +55,8 @@ class Condition:
         consumers: the consumers that prevent the oldest table snapshot from expiring.
     """
 
-    name: str
+    node: str
+    table: str
     has_policy: bool = False
     is_keyed: bool = False
     files: int = 0
@@ -70,11 +78,17 @@ class Condition:
 
 @dataclass(frozen=True)
 class Advice:
-    """A recommended action. `rule`: the name of the data test, or `config`; `then`: a further step or a remark."""
+    """A recommended action.
+
+    Attributes:
+        rule: the name of the data test, or `config`.
+        command: empty if no command fixes the table.
+        then: a further step or a remark.
+    """
 
     rule: str
     reason: str
-    command: str
+    command: str = ""
     then: str = ""
 
 
@@ -89,7 +103,7 @@ def _limit(test: str, argument: str) -> float:
 
 def _operation(name: str, **arguments: object) -> str:
     parts = ", ".join(
-        f"{key}: {value if isinstance(value, int) or str(value).replace('_', '').isalnum() else json.dumps(value)}"
+        f"{key}: {value if isinstance(value, int) or _PLAIN.fullmatch(str(value)) else json.dumps(value)}"
         for key, value in arguments.items()
     )
     return f"dbt run-operation {name} --args '{{{parts}}}'"
@@ -97,8 +111,8 @@ def _operation(name: str, **arguments: object) -> str:
 
 def _compact(found: Condition) -> str:
     if found.has_policy:
-        return _operation("maintain", select=found.name, force="true")
-    return _operation("compact", relation=found.name)
+        return _operation("maintain", select=found.node, force="true")
+    return _operation("compact", relation=found.table)
 
 
 def _files(found: Condition) -> Iterator[Advice]:
@@ -118,20 +132,24 @@ def _files(found: Condition) -> Iterator[Advice]:
 
 
 def _snapshots(found: Condition) -> Iterator[Advice]:
-    most = int(_limit("snapshot_count", "max_snapshots"))
+    most = max(int(_limit("snapshot_count", "max_snapshots")), found.least_snapshots)
     age = max(parse_duration(str(LIMITS["snapshot_age"]["max_age"])) / 10**9, found.time_retained)
-    command = _operation("expire_snapshots", relation=found.name, retain_max=20)
-    if found.snapshots > most:
+    is_kept = bool(found.time_retained) and found.oldest_snapshot <= found.time_retained + 2 * _ZONES
+    if found.snapshots > most and not is_kept:
         rule, reason = "snapshot_count", f"{found.snapshots:,} table snapshots (more than {most})."
+        age = found.time_retained
     # The newest `least_snapshots` never expire.
     elif found.oldest_snapshot > age + 2 * _ZONES and found.snapshots > found.least_snapshots:
         days = found.oldest_snapshot / _DAY
         rule = "snapshot_age"
         reason = f"The oldest table snapshot is {days:.0f} days old (more than {age / _DAY:.0f})."
-        then = datetime.fromtimestamp(found.now - age - _ZONES, timezone.utc).strftime("%Y-%m-%d %H:%M:%S")
-        command = _operation("expire_snapshots", relation=found.name, older_than=then)
     else:
         return
+    if age:
+        until = datetime.fromtimestamp(found.now - age - _ZONES, timezone.utc).strftime("%Y-%m-%d %H:%M:%S")
+        command = _operation("expire_snapshots", relation=found.table, older_than=until)
+    else:
+        command = _operation("expire_snapshots", relation=found.table, retain_max=max(20, found.least_snapshots))
     remark = ""
     if found.consumers:
         names = ", ".join(found.consumers)
@@ -140,7 +158,7 @@ def _snapshots(found: Condition) -> Iterator[Advice]:
 
 
 def _buckets(found: Condition) -> Iterator[Advice]:
-    rebuild = f"dbt build --select {found.name} --full-refresh"
+    rebuild = f"dbt build --select {found.node} --full-refresh" if found.node else ""
     skew, rows = _limit("bucket_skew", "max_skew"), int(_limit("bucket_skew", "min_rows"))
     if found.skew > skew:
         reason = (
@@ -153,7 +171,7 @@ def _buckets(found: Condition) -> Iterator[Advice]:
         reason = f"A bucket holds {size(found.largest_bucket)} (more than {size(limit)})."
         if found.fixed_buckets:
             number = max(round(found.largest_partition / 1024**3), found.fixed_buckets * 2)
-            command = _operation("rescale", relation=found.name, bucket_num=number)
+            command = _operation("rescale", relation=found.table, bucket_num=number)
             then = "Also set bucket to this number in the config, unless it is auto."
         else:
             command, then = rebuild, "First set bucket to a number."
@@ -163,9 +181,9 @@ def _buckets(found: Condition) -> Iterator[Advice]:
 def _partitions(found: Condition) -> Iterator[Advice]:
     most = int(_limit("partition_count", "max_partitions"))
     if found.partitions > most:
-        command = _operation("expire_partitions", relation=found.name, expiration_time="365 d")
         reason = f"{found.partitions:,} partitions (more than {most:,})."
-        yield Advice("partition_count", reason, command, "Or use coarser partitions.")
+        then = "Use coarser partitions, or let a policy with expire_partitions delete the rows that you no longer need."
+        yield Advice("partition_count", reason, then=then)
 
 
 _RULES: Final[tuple[Callable[[Condition], Iterator[Advice]], ...]] = (_files, _snapshots, _buckets, _partitions)

@@ -334,14 +334,15 @@ def keeps(facts: Facts) -> Iterable[str]:
         yield f"The tag {name} keeps the rows of table snapshot {number}."
 
 
-def condition(facts: Facts, table: Mapping[str, Any], name: str, has_policy: bool, now: float) -> Condition:
-    """The input of the rules. `table`: the result of `figures`; `has_policy`: whether `maintain` compacts the table."""
+def condition(facts: Facts, table: Mapping[str, Any], node: str, name: str, has_policy: bool, now: float) -> Condition:
+    """The input of the rules. `table`: the result of `figures`; the others are attributes of `Condition`."""
     buckets: Sequence[Bucket] = table["buckets"]
     rows, sizes = _by_partition(buckets, "rows"), _by_partition(buckets, "bytes")
     enough = float(LIMITS["bucket_skew"]["min_rows"])
     first = next(iter(facts.snapshots), None)
     return Condition(
-        name=name,
+        node=node,
+        table=name,
         has_policy=has_policy,
         is_keyed=bool(facts.schema.primary_keys),
         files=table["files"],

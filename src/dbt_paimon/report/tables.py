@@ -61,7 +61,8 @@ class TableReader:
             saved = tuple(self._incremental(node, relation, known))
             policy = read_policy(node.get("config", {}).get("maintenance"), Problems(node["name"]))
             compacts = policy is not None and policy.compact is not None
-            condition = figures.condition(known, found, node["name"], compacts, now)
+            name = "" if kind == SOURCE else node["name"]
+            condition = figures.condition(known, found, name, table.name, compacts, now)
             found |= {"layout": redacted("", found["layout"]), "statements": known.statements + bool(saved)}
             return replace(
                 table,
