@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -88,6 +89,8 @@ class _SelectingCommand(click.Command):
         return super().parse_args(ctx, rest)
 
 
+# dbt's options that select nodes; the value of a short one may follow without a blank.
+_SELECTING: Final = re.compile(r"--(?:select|selector|models?)(?==|$)|-[sm](?!-)")
 _WITH_SAMPLES: Final = click.option(
     "--samples", default=5, show_default=True, help="How many rows of each kind to show."
 )
@@ -249,6 +252,11 @@ def plan(full_refresh: bool, output: str, fail_on_loss: bool, **selection: Any) 
     Exit code 1 if a node would fail. All other options are dbt's.
     """
     if selection["state"] and not (selection["select"] or selection["exclude"] or _passed("--defer", "--selector")):
+        if fail_on_loss:
+            raise click.ClickException(
+                "--fail-on-loss needs a plan, and --state on its own only lists what changes affect. Add a selection: "
+                "--select state:modified+"
+            )
         _affected(selection, full_refresh=full_refresh, as_json=output == "json")
         return
     found = preview.run(_dbt_arguments(**selection), full_refresh, as_json=output == "json")
@@ -322,7 +330,7 @@ def build(affected: bool, state: str, full_refresh: bool, arguments: tuple[str, 
 
     from dbt_paimon.lineage import command
 
-    if refused := sorted({"--select", "-s", "--selector", "--models", "-m"}.intersection(arguments)):
+    if refused := next(filter(None, map(_SELECTING.match, arguments)), None):
         raise click.ClickException(
             f"{refused[0]} and --affected both select nodes. Leave one out: `dbt-paimon build {refused[0]} …` builds a "
             "selection. --exclude is allowed, too."

@@ -14,35 +14,52 @@ import socket
 import stat
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
+from dbt_paimon.words import is_short_target
+
 # Sent after the request to interrupt the command, as Ctrl-C does.
 INTERRUPT: Final = b"\x03"
-_FOLDERS: Final = {"--project-dir": "DBT_PROJECT_DIR", "--profiles-dir": "DBT_PROFILES_DIR"}
+# The options that a shell and its clients share -> dbt's environment variable.
+_SHARED: Final = {
+    "--project-dir": "DBT_PROJECT_DIR",
+    "--profiles-dir": "DBT_PROFILES_DIR",
+    "--profile": "DBT_PROFILE",
+    "--target": "DBT_TARGET",
+    "--vars": "",
+}
 
 
 def send(words: Sequence[str]) -> int | None:
-    """Run a command line in the project's shell and return the exit code, or None if no shell is running."""
-    project = _project(words)
+    """Run a command line in the project's shell and return the exit code.
+
+    None if no shell of this project, target, profile and variables is running.
+    """
+    shared, rest = _split(words)
+    project = _project(shared)
     if project is None:
         return None
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         try:
-            connection.connect(str(socket_path(project, _profiles(words))))
+            connection.connect(str(socket_path(project, shared)))
         except OSError:
             return None
-        request = {"words": list(words), "folder": str(Path.cwd())}
+        # The shell adds the shared options. If they were sent, it would parse the project again.
+        request = {"words": rest, "folder": str(Path.cwd())}
         with _interrupting(connection):
             connection.sendall(json.dumps(request).encode() + b"\n")
             return _print_answer(connection)
 
 
-def socket_path(project: Path, profiles: Path | None) -> Path:
-    """The socket of a project's shell; named by a hash of the project folder and, if set, the profiles folder.
+def socket_path(project: Path, shared: Mapping[str, str]) -> Path:
+    """The socket of a project's shell; named by a hash of the project folder and of the other options in `_SHARED`.
+
+    Args:
+        shared: the options that are given; the others are read from the environment.
 
     Raises PermissionError if other users can access the folder of the sockets.
     """
@@ -51,7 +68,9 @@ def socket_path(project: Path, profiles: Path | None) -> Path:
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & 0o077:
         raise PermissionError(f"{folder} must be a folder that only this user can access")
-    named = f"{project.resolve()}\n{profiles.resolve() if profiles else ''}"
+    profiles = _value(shared, "--profiles-dir")
+    others = [_value(shared, name) for name in ("--profile", "--target", "--vars")]
+    named = json.dumps([str(project.resolve()), profiles and str(Path(profiles).resolve()), *others])
     return folder / f"{hashlib.sha256(named.encode()).hexdigest()[:20]}.sock"
 
 
@@ -82,22 +101,29 @@ def _interrupting(connection: socket.socket) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _project(words: Sequence[str]) -> Path | None:
+def _project(shared: Mapping[str, str]) -> Path | None:
     """The project's folder, as in dbt: the given one, or the nearest one upwards with dbt_project.yml."""
-    if given := _given(words, "--project-dir"):
+    if given := _value(shared, "--project-dir"):
         return Path(given)
     here = Path.cwd()
     return next((folder for folder in (here, *here.parents) if (folder / "dbt_project.yml").is_file()), None)
 
 
-def _profiles(words: Sequence[str]) -> Path | None:
-    given = _given(words, "--profiles-dir")
-    return Path(given) if given else None
+def _value(shared: Mapping[str, str], option: str) -> str:
+    return shared.get(option) or os.environ.get(_SHARED[option], "")
 
 
-def _given(words: Sequence[str], option: str) -> str:
-    for position, word in enumerate(words):
+def _split(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
+    """The values of the options in `_SHARED`, and the other words."""
+    shared: dict[str, str] = {}
+    rest = []
+    left = iter(words)
+    for word in left:
         name, equals, value = word.partition("=")
-        if name == option:
-            return value if equals else "".join(words[position + 1 : position + 2])
-    return os.environ.get(_FOLDERS[option], "")
+        if is_short_target(word):
+            shared["--target"] = word[2:] or next(left, "")
+        elif name in _SHARED:
+            shared[name] = value if equals else next(left, "")
+        else:
+            rest.append(word)
+    return shared, rest

@@ -47,6 +47,11 @@ def command_at(words: Sequence[str]) -> int:
     return position
 
 
+def is_short_target(word: str) -> bool:
+    """Whether a word is dbt's `-t`; its value may follow without a blank (`-tprod`)."""
+    return word.startswith("-t")
+
+
 def without(words: Sequence[str], names: Collection[str]) -> tuple[list[str], list[str]]:
     """Split words into two lists: all but the options `names`, and these options with their values."""
     kept: list[str] = []

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from dbt.cli.main import cli
 
 from dbt_paimon import cli as commands
+from dbt_paimon import client
 from dbt_paimon.shell.project import Project, must_parse
 from dbt_paimon.shell.prompt import completions
 from dbt_paimon.shell.requests import Requests
@@ -70,7 +71,7 @@ def test_a_package_that_is_a_link_causes_a_parse(tmp_path: Path):
 def test_a_target_of_the_line_replaces_the_shells_own():
     project = Project(Path(), {"target": "dev", "vars": None})
     assert project._with_options(["run"]) == ["run", "--target", "dev"]
-    for words in (["run", "-t", "prod"], ["run", "--target=prod"]):
+    for words in (["run", "-t", "prod"], ["run", "-tprod"], ["run", "--target=prod"]):
         assert project._with_options(words) == words
         assert must_parse(words)
     assert not must_parse(["run", "-s", "clean", "--exclude", "debug"])
@@ -104,6 +105,26 @@ def test_options_of_dbt_are_passed_on(monkeypatch):
     assert given[:5] == ["--no-write-json", "--log-path", "logs", "--selector=nightly", "--quiet"]
     assert given[5:] == ["--target", "dev", "--threads", "2", "--select", "a", "b"]
     assert CliRunner().invoke(commands.main, ["plan", "--no-such-option"]).exit_code == 2
+
+
+def test_a_command_uses_only_a_shell_of_its_own_target(tmp_path: Path, monkeypatch) -> None:
+    def used(*words: str) -> bool:
+        """Whether a command reaches the shell that was started with `--target prod`."""
+        shared, rest = client._split(words)
+        assert rest == ["run", "-s", "orders"]
+        return client.socket_path(tmp_path, shared) == shell
+
+    monkeypatch.delenv("DBT_TARGET", raising=False)
+    project = Project(tmp_path, {"target": "prod", "profiles_dir": str(tmp_path), "vars": None})
+    shell = client.socket_path(tmp_path, project.dbt_options)
+    here = ["--profiles-dir", str(tmp_path), "run", "-s", "orders"]
+    assert used(*here, "--target", "prod")
+    assert used(*here, "-tprod")
+    assert not used(*here)
+    assert not used(*here, "-t", "dev")
+    assert not used(*here, "--target=prod", "--vars", "{day: 1}")
+    monkeypatch.setenv("DBT_TARGET", "prod")
+    assert used(*here)
 
 
 def test_a_second_shell_leaves_the_socket_of_the_first(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import yaml
 
 from dbt.adapters.paimon.profile import profiles_folder
-from dbt_paimon.words import command
+from dbt_paimon.words import command, is_short_target
 
 if TYPE_CHECKING:
     from dbt.cli.main import dbtRunnerResult
@@ -39,8 +39,6 @@ _PARSE_OPTIONS: Final = frozenset(
 )
 # Options that are folders. They are made absolute because a command may run in a different folder.
 _FOLDER_OPTIONS: Final = ("project_dir", "profiles_dir")
-# The only short option among `_PARSE_OPTIONS` and dbt's target options.
-_LONG_OPTIONS: Final = {"-t": "--target"}
 _WRITE_OPTIONS: Final = frozenset({"--write-json", "--no-write-json"})
 # Commands that write target/manifest.json themselves, so the shell need not write it after parsing.
 _WRITES_MANIFEST: Final = frozenset({"run", "build", "test", "seed", "snapshot", "compile"})
@@ -90,9 +88,9 @@ class Project:
         return self._run_dbt_paimon(self._with_options(words), manifest)
 
     @property
-    def profiles_dir(self) -> Path | None:
-        given = self._dbt_options.get("--profiles-dir") or os.environ.get("DBT_PROFILES_DIR")
-        return Path(given) if given else None
+    def dbt_options(self) -> Mapping[str, str]:
+        """The options that are added to every command, by their long names."""
+        return self._dbt_options
 
     @property
     def manifest(self) -> Manifest:
@@ -185,8 +183,8 @@ def must_parse(words: Sequence[str]) -> bool:
 
 def _options(words: Sequence[str]) -> set[str]:
     """The options of a command, by their long names and without values."""
-    names = (word.partition("=")[0] for word in words if word.startswith("-"))
-    return {_LONG_OPTIONS.get(name, name) for name in names}
+    given = (word for word in words if word.startswith("-"))
+    return {"--target" if is_short_target(word) else word.partition("=")[0] for word in given}
 
 
 def touched(manifest: Manifest, folder: Path, saved: Iterable[Path]) -> list[str]:

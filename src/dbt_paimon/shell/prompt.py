@@ -44,7 +44,7 @@ _WOKEN: Final = "\0"
 def start(project: Project, watch: bool) -> None:
     """Read commands until the user leaves; begin with `watch` if asked to."""
     session = _session(project)
-    requests = Requests(socket_path(project.folder, project.profiles_dir), lambda: _wake(session))
+    requests = Requests(socket_path(project.folder, project.dbt_options), lambda: _wake(session))
     # Otherwise, a process that was started in the background ignores SIGINT.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     click.echo(HELP)

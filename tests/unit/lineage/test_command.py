@@ -29,11 +29,18 @@ def test_diff_of_what_is_affected_takes_a_state_and_no_selection(words: list[str
     assert "Give it --state PATH and no other selection" in done.output
 
 
-@pytest.mark.parametrize("option", ["--select", "-s", "--selector"])
-def test_a_selection_with_affected_is_refused(option: str) -> None:
-    done = CliRunner().invoke(main, ["build", "--affected", "--state", "x", option, "orders"])
+@pytest.mark.parametrize("word", ["--select", "-s", "--selector", "--selector=nightly", "--model", "-sorders"])
+def test_a_selection_with_affected_is_refused(word: str) -> None:
+    done = CliRunner().invoke(main, ["build", "--affected", "--state", ".", word, "orders"])
     assert done.exit_code == 1
+    option = word.removesuffix("orders").partition("=")[0]
     assert f"{option} and --affected both select nodes. Leave one out" in done.output
+
+
+def test_what_is_affected_has_no_plan_whose_losses_could_count() -> None:
+    done = CliRunner().invoke(main, ["plan", "--state", ".", "--fail-on-loss"])
+    assert done.exit_code == 1
+    assert "Add a selection: --select state:modified+" in done.output
 
 
 @pytest.mark.parametrize(
