@@ -60,6 +60,7 @@ class TestMaintenance:
         # Call the procedure in SQL, as a user would.
         rows("call paimon.sys.compact('{schema}.kept', \"day='2024-01-01'\")")
         assert files("2024-01-01") == 1
+        operate("delete_tag", tag="run_33", expect_pass=False)
         operate("delete_tag", tag="run_3")
         assert len(rows("select * from {schema}.`kept$tags`")) == 2
         operate("rollback_to", version="run_2")

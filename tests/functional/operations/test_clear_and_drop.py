@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 from dbt.tests.util import run_dbt, run_dbt_and_capture
 
@@ -80,13 +82,17 @@ class TestClearAndDrop:
             rows("drop database paimon.`a place` cascade")
             rows("drop database spark_catalog.elsewhere cascade")
 
-    def test_drop(self, project, rows):
+    def test_drop(self, project, rows, warehouse):
         rows("create table {schema}.old using paimon as select 1 as id")
         rows(f"call paimon.sys.create_tag(table => '{project.test_schema}.old', tag => 'kept')")
         rows(f"call paimon.sys.create_branch(table => '{project.test_schema}.old', branch => 'fix')")
         message = refusal("drop_table", "old")
         assert "1 row, 1 table snapshot, 1 tag (kept), 1 branch (fix). They cannot be restored" in message
         assert rows("select * from {schema}.old") == [(1,)]
+        # A table that cannot be read can be dropped, too.
+        (folder,) = warehouse.glob(f"{project.test_schema}.db/old")
+        shutil.rmtree(folder / "manifest")
+        assert "whose contents cannot be read" in refusal("drop_table", "old")
         operate("drop_table", "old", "old")
         assert "old" not in {row[1] for row in rows("show tables in {schema}")}
 

@@ -58,6 +58,9 @@ class Operations:
         if self._is_clone(model, name, relation):
             return ""
         given = {key: value for key, value in arguments.items() if value is not None}
+        # From 1.0 on, Paimon ignores a tag that does not exist.
+        if name == "delete_tag" and _is_operation(model):
+            self._plans.history.refuse_missing_tag(name, relation, str(given.get("tag")))
         return self._sent(model, name, relation, self._plans.maintenance.call(name, relation, given))
 
     def maintain_by(self, model: Node, name: str, relation: PaimonRelation, sql: str) -> str:
@@ -241,7 +244,7 @@ class Operations:
             raise CompilationError(
                 f"{operation}: {wanted} is a view, which holds no rows. Remove its model, or drop the view in Spark."
             )
-        refuse_unconfirmed(operation, relation, asked, confirm, self._contents(relation, operation))
+        refuse_unconfirmed(operation, relation, asked, confirm, lambda: self._contents(relation, operation))
         return [relation, *self._plans.helpers(relation)]
 
     def _contents(self, relation: PaimonRelation, operation: str) -> TableContents:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dbt_common.exceptions import DbtRuntimeError
@@ -37,13 +37,14 @@ def _named(counted: str, names: Sequence[str]) -> str:
 
 
 def refuse_unconfirmed(
-    operation: str, relation: PaimonRelation, asked: str, confirmation: object, contents: TableContents
+    operation: str, relation: PaimonRelation, asked: str, confirmation: object, read: Callable[[], TableContents]
 ) -> None:
     """Refuse `clear_table` or `drop_table` unless the confirmation is the table's name.
 
     Args:
         asked: the table's name as the user wrote it.
         confirmation: None if the user gave none.
+        read: called only to refuse, so that a damaged table can be dropped.
 
     Raises:
         DbtRuntimeError: says what would be lost, and how to confirm.
@@ -51,10 +52,16 @@ def refuse_unconfirmed(
     full = ".".join(filter(None, (relation.database, relation.schema, relation.identifier)))
     if confirmation in (asked, full):
         return
+    try:
+        contents = read()
+    except DbtRuntimeError as exc:
+        contents, holds = None, f"whose contents cannot be read ({str(exc.msg).strip().partition(chr(10))[0]})"
+    else:
+        holds = f"which holds {contents}"
     clears = operation == "clear_table"
-    lost = f"would {'delete all rows of' if clears else 'drop'} {full}, which holds {contents}"
+    lost = f"would {'delete all rows of' if clears else 'drop'} {full}, {holds}"
     kept = "They cannot be restored."
-    if clears and contents.snapshots is not None:
+    if clears and contents is not None and contents.snapshots is not None:
         kept = "Its table snapshots and tags are kept: rollback_to restores the rows until they expire."
     given = "" if confirmation is None else f" confirm is '{confirmation}', which is a different name."
     raise DbtRuntimeError(

@@ -83,6 +83,10 @@ class History:
             raise DbtRuntimeError(problem)
         return recorded
 
+    def refuse_missing_tag(self, operation: str, relation: PaimonRelation, tag: str) -> None:
+        """Refuse an operation on a tag that the table does not have."""
+        self._recorded(operation, relation, states.Version(states.TAG, tag))
+
     def check_branches(self, model: Mapping[str, Any], spec: TableSpec, relation: PaimonRelation | None = None) -> None:
         """Refuse options that name a branch that the table lacks; `relation` is None if the table is rebuilt."""
         if not branches.named(spec):
@@ -118,7 +122,7 @@ class History:
         """
         asked, query = str(version).strip(), self._adapter.query
         if not asked.isdigit():
-            self._recorded("rollback_to", relation, states.Version(states.TAG, asked))
+            self.refuse_missing_tag("rollback_to", relation, asked)
         known, commits = tags.tags(query, relation), snapshots.by_sql(query, relation)
         at: Mapping[str, Tag | Commit] = {**known, **{str(commit.snapshot): commit for commit in commits}}
         if asked not in at:

@@ -36,13 +36,15 @@ _RETENTION_KEYS: Final[Mapping[str, Key]] = {
 }
 _AUTO_TAG_KEYS: Final[Mapping[str, Key]] = {
     "creation": Key(
-        "Which clock ends a period; on Spark `process-time`, and from Paimon 1.1 `batch`, one tag per run",
+        "Which clock ends a period; on Spark `process-time`, and from Paimon 1.1 `batch`, one tag per day",
         option="tag.automatic-creation",
     ),
     "period": Key("The length of a period", option="tag.creation-period"),
     "delay": Key("How long after a period's end its tag is made", option="tag.creation-delay"),
     "formatter": Key("How the period is written in the tag's name", option="tag.period-formatter"),
-    "num_retained_max": Key("How many automatic tags are kept at most", option="tag.num-retained-max"),
+    "num_retained_max": Key(
+        "How many automatic tags are kept at most; not with `batch`", option="tag.num-retained-max"
+    ),
     "time_retained": Key(
         "How long a tag is kept; the next commit after that deletes it", option="tag.default-time-retained"
     ),
@@ -91,6 +93,17 @@ def _background_expiry_rules(spec: TableSpec, versions: Versions) -> Found:
         )
 
 
+def _tag_rules(spec: TableSpec, versions: Versions) -> Found:
+    # TagBatchCreation.expireTag counts and deletes tags of every kind, oldest first.
+    name = "tag.num-retained-max"
+    if name in spec.options and spec.options.get("tag.automatic-creation", "").lower() == "batch":
+        yield (
+            name,
+            "with creation 'batch', Paimon would delete the oldest tags of any kind, also those that you or table_tag "
+            "made, and those of branches. Replace it by time_retained",
+        )
+
+
 def _no_tags(spec: TableSpec, types: Types, versions: Versions) -> Found:
     name = "tag.automatic-creation"
     creation = spec.options.get(name, "").lower()
@@ -107,7 +120,7 @@ COMPONENT: Final = Component(
         "snapshot_retention": (_RETENTION_KEYS, "{'num_retained_max': 20}"),
         "auto_tags": (_AUTO_TAG_KEYS, "{'creation': 'process-time', 'period': 'daily'}"),
     },
-    rules=(_retention_rules,),
+    rules=(_retention_rules, _tag_rules),
     unread_rules=(_background_expiry_rules,),
     advice=(_no_tags,),
 )
