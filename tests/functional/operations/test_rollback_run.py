@@ -10,6 +10,7 @@ import pytest
 from dbt.tests.util import run_dbt, run_dbt_and_capture
 
 from dbt.adapters.paimon.time_travel.api import History
+from dbt.adapters.paimon.writing.table_writer import TableWriter
 
 RUN = "cast({{ var('run', 1) }} as int)"
 MODELS = {
@@ -120,6 +121,24 @@ class TestRollbackRun:
         rows("insert into {schema}.added values (8)")
         run_dbt(["run-operation", "fast_forward", "--args", "{relation: added, branch: fifth, discard: true}"])
         assert (rows(state), written) == (first, [])
+
+    def test_a_write_while_the_run_waited_for_the_table_stays(
+        self, project: Any, rows: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        hold = TableWriter.hold
+
+        def after_another_run(writer: TableWriter, relation: Any) -> None:
+            monkeypatch.undo()
+            project.adapter.execute(f"insert into paimon.{project.test_schema}.added values (50)")
+            hold(writer, relation)
+
+        run_dbt(["run", "--select", "added"])
+        before = rows("select n from {schema}.added order by n")
+        monkeypatch.setattr(TableWriter, "hold", after_another_run)
+        run_dbt(["run", "--select", "added", "--vars", "run: 60"])
+        assert (60,) in rows("select n from {schema}.added")
+        undo()
+        assert rows("select n from {schema}.added order by n") == sorted([*before, (50,)])
 
     def test_a_quoted_false_is_no_consent(self, project: Any, rows: Any) -> None:
         rows("insert into {schema}.added values (9)")

@@ -64,6 +64,8 @@ class _Held(threading.local):
 
     def __init__(self) -> None:
         self.stacks: dict[str, ExitStack] = {}
+        # When the node first got each lock.
+        self.since: dict[str, float] = {}
 
 
 class TableLocks:
@@ -110,6 +112,7 @@ class TableLocks:
                 stack.callback(self._stamp, file)
             stack.enter_context(context())
             self._held.stacks[name] = stack.pop_all()
+            self._held.since.setdefault(name, time.time())
         run, _, at = written_by.partition(" ")
         return others_wrote or (run not in ("", self._run) and at.isdigit() and int(at) > self._began)
 
@@ -136,9 +139,14 @@ class TableLocks:
         """Whether waiting for a table is safe from deadlocks: this thread holds that table's lock, or no lock."""
         return not self._held.stacks or name in self._held.stacks
 
+    def held_since(self, name: str) -> float | None:
+        """When this thread's node first got a table's lock, in seconds since the epoch."""
+        return self._held.since.get(name)
+
     def release(self) -> None:
         """Release all locks of this thread."""
         held, self._held.stacks = self._held.stacks, {}
+        self._held.since.clear()
         for stack in held.values():
             stack.close()
 

@@ -34,6 +34,7 @@ class PaimonAdapterResponse(AdapterResponse):
         rows_updated: keys that existed before.
         rows_deleted: the rows among `rows_affected` that delete a key.
         commit_kind: APPEND or OVERWRITE.
+        locked_at: when the node got the table's lock, in seconds since the epoch; other runs may write until then.
         spark_seconds: total run time of Spark's tasks.
         snapshots_removed: table snapshots that an operation expired or rolled back.
         reason: why nothing was done (`code` is REUSED).
@@ -47,6 +48,7 @@ class PaimonAdapterResponse(AdapterResponse):
     rows_deleted: int | None = None
     snapshot_id: int | None = None
     commit_kind: str | None = None
+    locked_at: float | None = None
     files_written: int | None = None
     bytes_written: int | None = None
     files_removed: int | None = None

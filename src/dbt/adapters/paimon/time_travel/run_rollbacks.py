@@ -22,7 +22,8 @@ class Ran:
     """A node in `run_results.json`.
 
     Attributes:
-        started, completed: seconds since the epoch; the run wrote the table between these times.
+        started, completed: seconds since the epoch; the run wrote the table between these times. While a node waits
+            for the table's lock, other runs may write it, so it starts when it gets the lock, if that is known.
         snapshot: the table snapshot that the node reported; None if it reported none.
     """
 
@@ -114,7 +115,9 @@ def _node(seeds: Mapping[str, str], result: Mapping[str, Any]) -> Ran | None:
     is_test = result["unique_id"].startswith("test.")
     if len(parts) != 3 or times is None or is_test or response.get("code") == REUSED:
         return None
-    return Ran(result["unique_id"], (parts[0], parts[1], parts[2]), *times, response.get("snapshot_id"))
+    started, completed = times
+    started = response.get("locked_at") or started
+    return Ran(result["unique_id"], (parts[0], parts[1], parts[2]), started, completed, response.get("snapshot_id"))
 
 
 def span(result: Mapping[str, Any]) -> tuple[float, float] | None:

@@ -357,7 +357,8 @@ class TableWriter:
             work = handle.statement_metrics(statement)
         except Exception as exc:  # noqa: BLE001 - of py4j or Spark
             logger.debug(f"{relation}: Spark's metrics for the statement are unknown: {exc}")
-        return responses.of_write(kind, committed, work, statement)
+        locked_at = self._locks.held_since(_name(relation))
+        return replace(responses.of_write(kind, committed, work, statement), locked_at=locked_at)
 
 
 def _name(relation: PaimonRelation) -> str:

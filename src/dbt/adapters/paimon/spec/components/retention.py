@@ -100,7 +100,7 @@ def _tag_rules(spec: TableSpec, versions: Versions) -> Found:
         yield (
             name,
             "with creation 'batch', Paimon would delete the oldest tags of any kind, also those that you or table_tag "
-            "made, and those of branches. Replace it by time_retained",
+            "made, and those of branches. Use time_retained instead",
         )
 
 
