@@ -29,7 +29,7 @@ def normalized(text: str) -> str:
 class Source:
     """The source code of a node or a hook, and its compiled form.
 
-    Args:
+    Attributes:
         raw: the code with Jinja; '' for a node without code of its own, such as a generic test.
         sent: the compiled text with the CTEs of its ephemeral models, or ''.
         first_line, indent: the line and column in the file where `raw` begins.

@@ -107,13 +107,11 @@ class Maintenance:
         actions = self._planned(relation, policy, spec) if policy else []
         return [f"{action.name}: {action.why}" for action in actions if action.due]
 
-    def after_first_load(self, relation: PaimonRelation, spec: TableSpec) -> None:
+    def after_first_load(self, relation: PaimonRelation) -> None:
         """Compact a first load, so that the first batches do not have to (see `maintenance.first_load`).
 
         A failure is only a warning: the rows are committed, and a later batch compacts them.
         """
-        if not first_load.may_settle(spec):
-            return
         if files.totals(self._adapter.query, relation).level_0 < first_load.LEAST_BYTES:
             return
         self._builds.hold(relation)

@@ -44,7 +44,7 @@ class NodeSteps:
             StepKind.WRITE: self._write,
             StepKind.AUDIT: lambda: self._write_mode().audit(),
             StepKind.PUBLISH: self._publish,
-            StepKind.COMPACT: lambda: plans.maintenance.after_first_load(run.target, run.spec),
+            StepKind.COMPACT: lambda: plans.maintenance.after_first_load(run.target),
             StepKind.TAG: lambda: tag_run(self.writer, run),
         }
         for step in run.steps:

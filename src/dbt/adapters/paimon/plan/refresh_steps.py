@@ -27,7 +27,7 @@ def refresh(writer: NodeWriter, run: NodeRun) -> NodeRun:
     planned = plans.materialized_views.refresh(writer.node, run, positions_of(run.target))
     if planned.is_incremental:
         planned = _staged(writer, planned)
-    if not planned.is_full and not planned.affected:
+    if not planned.writes_rows:
         RefreshSteps(writer, run, _NO_ROWS, AlterOnly(writer, run, planned), refresh=planned).take_steps()
         return run
     sql = planned.sql if planned.is_full else planned.rows_sql
@@ -64,13 +64,11 @@ class RefreshSteps(NodeSteps):
     def after_write(self) -> None:
         """Describe the refresh, drop its staged views, and store its source positions."""
         writer, materialized_views = self.writer, self.writer.plans.materialized_views
-        refresh, names = self.refresh, self.refresh.views
-        if not isinstance(self.mode, AlterOnly):
+        refresh = self.refresh
+        if refresh.writes_rows:
             materialized_views.describe(writer.node, refresh, self.run.target, writer("load_result", "main"))
-        if isinstance(self.mode, IncrementalRefresh):
-            names = [*self.mode.staged, *names]
-        for name in names:
-            writer.statement("drop_staged", f"drop view if exists {quoted(name)}")
+        for view in refresh.views:
+            _drop(writer, view)
         materialized_views.end(writer.node, refresh, positions_of(self.run.target))
 
 
@@ -95,10 +93,9 @@ class AlterOnly(WriteMode):
 
 @dataclass
 class IncrementalRefresh(IncrementalWrite):
-    """Writes the rows whose sources have changed, in one commit; `staged`: the temporary views that it has created."""
+    """Writes the rows whose sources have changed, in one commit."""
 
     refresh: Refresh
-    staged: list[str] = field(default_factory=list)
 
     def _add(self, target: PaimonRelation) -> None:
         writer, refresh = self.writer, self.refresh
@@ -120,13 +117,18 @@ class IncrementalRefresh(IncrementalWrite):
         materialized_views = writer.plans.materialized_views
         gone = materialized_views.delete_row(plan.table_columns, refresh.key)
         sql = writer.sql("paimon__refresh_rows_sql", refresh, plan, gone)
-        writes_kinds = materialized_views.writes_row_kinds(target)
-        if not writes_kinds:
-            view = view_name("rows")
-            self.staged.append(view)
-            writer.plans.rows.keep(view, sql)
-            if materialized_views.count(f"{quoted(view)} where `_row_kind_` = 3"):
-                sql = writer.sql("paimon__refresh_merge_sql", target, refresh, plan, view)
-            else:
-                sql = writer.sql("paimon__insert_sql", target, plan.written, quoted(view))
-        writer.send(target, REFRESH, plan.spec, sql, NO_SETTINGS, writes_rows=writes_kinds)
+        if materialized_views.writes_row_kinds(target):
+            writer.send(target, REFRESH, plan.spec, sql, NO_SETTINGS, writes_rows=True)
+            return
+        view = view_name("rows")
+        writer.plans.rows.keep(view, sql)
+        if materialized_views.count(f"{quoted(view)} where `_row_kind_` = 3"):
+            sql = writer.sql("paimon__refresh_merge_sql", target, refresh, plan, view)
+        else:
+            sql = writer.sql("paimon__insert_sql", target, plan.written, quoted(view))
+        writer.send(target, REFRESH, plan.spec, sql, NO_SETTINGS)
+        _drop(writer, view)
+
+
+def _drop(writer: NodeWriter, view: str) -> None:
+    writer.statement("drop_staged", f"drop view if exists {quoted(view)}")

@@ -108,11 +108,11 @@ class Runs:
             plans.adapter.drop_relation(each)
 
     def begin_stream(self, context: Mapping[str, Any]) -> StreamRun:
-        """See `streams.begin`."""
+        """The run of a streaming model, decided before its hooks; locks its stream. Raises as `streams.begin`."""
         return streams.begin(self.plans, context)
 
     def stream(self, context: Mapping[str, Any], run: StreamRun) -> None:
-        """See `StreamWriter.write`."""
+        """Stream the rows since the last run into the model's table."""
         streams.StreamWriter(NodeWriter(context, self.plans), run).write()
 
     def clone(self, context: Mapping[str, Any]) -> list[PaimonRelation] | None:

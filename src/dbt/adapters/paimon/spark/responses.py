@@ -159,8 +159,7 @@ def with_refresh(response: AdapterResponse, words: str, affected: int | None) ->
     """Add to a materialized view's response what the refresh did; `affected`: recomputed keys or groups (None: all)."""
     if not isinstance(response, PaimonAdapterResponse):
         return response
-    _, _, rest = response._message.partition(", snapshot ")
-    message = f"REFRESH {words}" + (f", snapshot {rest}" if rest else "")
+    message = f"REFRESH {words}" + (f", snapshot {response.snapshot_id}" if response.snapshot_id else "")
     return replace(response, _message=message, code="REFRESH", refresh=words, refreshed=affected)
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StatementResult:
-    """The arguments of dbt's `store_result`; empty while dbt parses."""
+    """The arguments of dbt's `store_result`."""
 
-    response: AdapterResponse | str = ""
+    response: AdapterResponse
     table: agate.Table | None = None

@@ -152,6 +152,11 @@ class Refresh:
         return self.kind is RefreshKind.INCREMENTAL
 
     @property
+    def writes_rows(self) -> bool:
+        """Whether it writes any rows, once they are counted."""
+        return self.is_full or bool(self.affected)
+
+    @property
     def appends(self) -> bool:
         """Whether it only adds rows to a table without a key."""
         return not self.key and not self.groups_view
