@@ -181,7 +181,7 @@ class PaimonAdapter(SparkAdapter):
     @macro_api
     def history(self) -> History:
         """Time travel, tags and branches."""
-        return History(self, self.tables, self.clones.behind)
+        return History(self, self.tables, self.clones)
 
     @macro_api
     def maintenance(self) -> Maintenance:

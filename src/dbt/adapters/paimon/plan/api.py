@@ -10,7 +10,8 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.exceptions import RelationWrongTypeError
 from dbt_common.exceptions import CompilationError
 
-from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
+from dbt.adapters.paimon import overrides
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, Node
 from dbt.adapters.paimon.changes.api import Changes
 from dbt.adapters.paimon.changes.positions import positions_of
 from dbt.adapters.paimon.changes.read_modes import Output
@@ -28,7 +29,7 @@ from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec import auto_buckets
 from dbt.adapters.paimon.spec.api import Specs
 from dbt.adapters.paimon.spec.components.key import scd_id
-from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES, MICROBATCH, on_schema_change
+from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES, MICROBATCH, STRATEGIES, on_schema_change
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import booleans
 from dbt.adapters.paimon.streaming.api import Streams
@@ -47,8 +48,6 @@ from dbt.adapters.paimon.writing.model_query import ModelQuery
 from dbt.adapters.paimon.writing.row_deletes import RowDeletes
 from dbt.adapters.paimon.writing.statement_result import StatementResult
 from dbt.adapters.paimon.writing.table_writer import TableWriter
-
-Node = Mapping[str, Any]
 
 logger = AdapterLogger("Paimon")
 MATERIALIZED_VIEW: Final = "materialized_view"
@@ -155,9 +154,9 @@ class Plans:
         return self.specs.of(node), ""
 
     def strategy_macro(self, context: Mapping[str, Any], strategy: str) -> StrategyMacro:
-        """The macro that renders the statement of an incremental strategy."""
+        """The macro of an incremental strategy, which a project or package may override (see `overrides`)."""
         macro = self.adapter.get_incremental_strategy_macro(context, strategy)
-        return self.specs.strategy_macro(context, strategy, macro)
+        return overrides.strategy_macro(context, strategy, macro, STRATEGIES)
 
     def clone_of(self, node: Node, existing: PaimonRelation | None, strategy: str, full_refresh: bool) -> Clone | None:
         """The clone by branch that has a node's name, or None (see `Clones.of`)."""
@@ -306,8 +305,7 @@ class Plans:
         spec = tables.check_columns(node, spec, columns, new=table is None)
         source = self.rows.checked(source, columns, node, spec)
         if table is None or current is None:
-            plan = Plan(Action.CREATE)
-            return _settled(plan, spec=spec, columns=columns, source=source, current=None)
+            return SettledPlan(Action.CREATE, spec=spec, columns=columns, source=source)
         with_buckets = auto_buckets.with_existing_count(spec, current.options)
         changes = tables.column_changes(columns, current, node)
         plan = decide(node, with_buckets, current, changes, tables.changeset, adds=False)
@@ -319,7 +317,7 @@ class Plans:
             # The run writes all rows, so it also ends an unfinished rescale.
             ends = auto_buckets.is_rescaling(current.options)
             spec = with_buckets if ends else self.buckets.resolve(with_buckets, table, current, source)
-        return _settled(plan, spec=spec, columns=columns, source=source, current=current)
+        return SettledPlan(**vars(plan), spec=spec, columns=columns, source=source, current=current)
 
     def put_in_place(self, staging: PaimonRelation, target: PaimonRelation, existing: PaimonRelation | None) -> None:
         """Give a complete staged table its name, in place of the table or the view that has it."""
@@ -362,8 +360,8 @@ class Plans:
         kept = self.deletes.fitting(node, target, spec, table_columns) if strategy == APPLY_CHANGES else None
         spec = self.buckets.resolve(spec, target, current, source)
         skipped = {column.name for column in changes.add} - {column.name for column in applied.add}
-        return _settled(
-            plan,
+        return SettledPlan(
+            **vars(plan),
             spec=spec,
             columns=columns,
             source=source,
@@ -403,8 +401,8 @@ class Plans:
         # Only these rows are checked, because the MERGE inserts them. The others only set dbt_valid_to.
         source = self.rows.checked(source, table_columns, node, spec, "dbt_change_type = 'insert'")
         spec = self.buckets.resolve(spec, target, current, source)
-        return _settled(
-            plan,
+        return SettledPlan(
+            **vars(plan),
             spec=spec,
             columns=wanted,
             source=source,
@@ -436,7 +434,3 @@ def _branch_of(node: Node, clone: Clone | None, lost: bool) -> PaimonRelation | 
         f"{clone.branch}, which is deleted: {why}."
     )
     return None
-
-
-def _settled(plan: Plan, **more: Any) -> SettledPlan:
-    return SettledPlan(**vars(plan), **more)

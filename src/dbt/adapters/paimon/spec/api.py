@@ -14,7 +14,6 @@ from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.errors import unsupported
 from dbt.adapters.paimon.errors.warnings import warn
-from dbt.adapters.paimon.overrides import StrategyMacro
 from dbt.adapters.paimon.spec import auto_buckets, doubtful_merges, foreign_config, snapshots, spelling, strategies
 from dbt.adapters.paimon.spec.advice import advice
 from dbt.adapters.paimon.spec.build import build_table_spec
@@ -80,7 +79,7 @@ class Specs:
             raise DbtRuntimeError(f"{model.get('resource_type', 'model')} '{model['name']}': {problem}")
         if model.get("config", {}).get("grants"):
             self.refuse("grants", model)
-        self.check_foreign(model)
+        self._check_foreign(model)
         self._check_overrides()
 
     def _check_overrides(self) -> None:
@@ -92,10 +91,6 @@ class Specs:
         order = config.get_macro_search_order("dbt")
         for message in overrides.not_called(macros.values(), config.project_name, order):
             warn(f"{message} Shown once per run")
-
-    def strategy_macro(self, context: Mapping[str, Any], strategy: str, macro: Any) -> StrategyMacro:
-        """The macro of an incremental strategy, which a project or package may override (see `overrides`)."""
-        return overrides.strategy_macro(context, strategy, macro, strategies.STRATEGIES)
 
     def _name_problem(self, model: Mapping[str, Any]) -> str:
         credentials = self._adapter.credentials
@@ -159,7 +154,7 @@ class Specs:
             else:
                 self._warn_once("doubt", message)
 
-    def check_foreign(self, model: Mapping[str, Any]) -> None:
+    def _check_foreign(self, model: Mapping[str, Any]) -> None:
         """Warn once per run about each key of another adapter; refuse keys that restrict the readers of a view."""
         config, name = model.get("config", {}), model.get("name", "")
         problems = Problems(name, warn=self._adapter.defaults.warn_ignored_config)

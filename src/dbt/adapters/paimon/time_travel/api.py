@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dbt.adapters.events.logging import AdapterLogger
@@ -22,7 +22,7 @@ from dbt.adapters.paimon.sql import procedures
 from dbt.adapters.paimon.tables.api import Tables
 from dbt.adapters.paimon.tables.existing import ExistingTable
 from dbt.adapters.paimon.time_travel import branches, rollbacks, states
-from dbt.adapters.paimon.time_travel.clones import table_of
+from dbt.adapters.paimon.time_travel.clones import Clones, table_of
 
 logger = AdapterLogger("Paimon")
 
@@ -30,16 +30,10 @@ logger = AdapterLogger("Paimon")
 class History:
     """`adapter.history` in macros."""
 
-    def __init__(
-        self,
-        adapter: AdapterProtocol,
-        tables: Tables,
-        branch_of_view: Callable[[PaimonRelation], PaimonRelation | None],
-    ) -> None:
+    def __init__(self, adapter: AdapterProtocol, tables: Tables, clones: Clones) -> None:
         self._adapter = adapter
         self._tables = tables
-        # Returns the branch that a view made by `dbt clone` reads.
-        self._branch_of_view = branch_of_view
+        self._clones = clones
 
     @while_parsing(lambda relation, *a, **k: relation)
     def at(self, relation: PaimonRelation, arguments: Mapping[str, Any], model: Mapping[str, Any]) -> PaimonRelation:
@@ -59,7 +53,7 @@ class History:
             )
         found: Any = self._adapter.get_relation(*relation.parts)
         if found is not None and not found.is_table:
-            branch = self._branch_of_view(found)
+            branch = self._clones.behind(found)
             if branch is None:
                 raise DbtRuntimeError(f"at({relation}): a view has no history. Materialize it as table or incremental.")
             # The clone of an incremental model by branch: its earlier states are those of the original.
