@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.plan.steps import Action
@@ -15,14 +14,7 @@ from dbt.adapters.paimon.spec.component import PropertyChange
 from dbt.adapters.paimon.spec.problems import ConfigErrors
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.tables.changeset import Changeset
-from dbt.adapters.paimon.tables.rebuilds import (
-    TO_VIEW,
-    LosableHistory,
-    Rebuild,
-    may_need_asking,
-    rebuild_of,
-    refuse_unasked,
-)
+from dbt.adapters.paimon.tables.rebuilds import TO_VIEW, LosableHistory, Rebuild, rebuild_of, refusal
 from dbt.adapters.paimon.writing import read_limits
 from dbt_paimon.plan.previews import Preview
 
@@ -110,7 +102,11 @@ def test_how_a_table_is_rebuilt():
     ],
 )
 def test_rebuilds_that_may_need_consent(rebuild, config, asks):
-    assert may_need_asking(node(**config), rebuild) is asks
+    histories = iter([LosableHistory(3, 2)])
+    assert bool(refusal(node(**config), rebuild, False, lambda: next(histories))) is asks
+    # The history costs a query, so it is only read if it matters.
+    assert bool(list(histories)) is not asks
+    assert not refusal(node(**config), rebuild, True, lambda: LosableHistory(3, 2))
 
 
 @pytest.mark.parametrize(
@@ -124,21 +120,14 @@ def test_rebuilds_that_may_need_consent(rebuild, config, asks):
     ],
 )
 def test_which_history_needs_permission(history, refused):
-    warned: list[str] = []
-    refuse_unasked(node(), Rebuild(("key",)), history, warned.append)
-    assert bool(warned) is refused
-    if refused:
-        with pytest.raises(DbtRuntimeError, match=r"loses its \d .*--full-refresh.*on_rebuild: drop_history"):
-            refuse_unasked(node(), Rebuild(("key",)), history, None)
-    else:
-        refuse_unasked(node(), Rebuild(("key",)), history, None)
+    found = refusal(node(), Rebuild(("key",)), False, lambda: history)
+    assert bool(found) is refused
+    assert found in ("", f"model 'm': a new table has to replace the existing table (key), which loses its {history}.")
 
 
 def test_a_view_that_replaces_a_table_needs_permission():
-    assert may_need_asking(node(), TO_VIEW)
-    assert not may_need_asking(node(on_rebuild="drop_history"), TO_VIEW)
-    with pytest.raises(DbtRuntimeError, match=r"a view has to replace the existing table \(it becomes a view\)"):
-        refuse_unasked(node(), TO_VIEW, LosableHistory(3, 2), None)
+    found = refusal(node(), TO_VIEW, False, lambda: LosableHistory(3, 2))
+    assert "a view has to replace the existing table (it becomes a view)" in found
 
 
 def test_a_preview_as_text_and_as_json():

@@ -16,6 +16,7 @@ from dbt.adapters.paimon.plan.decide import steps_of
 from dbt.adapters.paimon.plan.materialized_views.refresh import RefreshKind
 from dbt.adapters.paimon.plan.steps import Action
 from dbt.adapters.paimon.spark.scans import Scan
+from dbt.adapters.paimon.tables import rebuilds
 from dbt.adapters.paimon.tables.rebuilds import TO_VIEW, Rebuild
 from dbt.adapters.paimon.writing import read_limits
 
@@ -128,7 +129,8 @@ class Previewer:
     ) -> Preview:
         """The preview of a run that replaces a table, with its reasons and the history that is lost."""
         history = self._adapter.tables.history(table)
-        asks = self._adapter.tables.refuses_loss(node, rebuild, history, full_refresh)
+        refusal = rebuilds.refusal(node, rebuild, full_refresh, lambda: history)
+        asks = bool(refusal) and self._adapter.defaults.warn_history_loss is None
         return replace(preview, reasons=rebuild.reasons, lost=history, asks=asks)
 
     def _of_table(self, node: Mapping[str, Any], preview: Preview, full_refresh: bool) -> Preview:

@@ -121,7 +121,7 @@ PATCHES: Final[Mapping[str, tuple[tuple[str, str, _Instead], ...]]] = {
     # Changes are read from the files of commits, even if deletes have rewritten files.
     "g": ((f"{_PAIMON}.changes.positions", "Commit.takes_files_away", lambda _: property(_no(None))),),
     # A rebuild that would lose tags is not refused.
-    "l": ((f"{_PAIMON}.tables.rebuilds", "refuse_unasked", lambda _: lambda *args: None),),
+    "l": ((f"{_PAIMON}.tables.rebuilds", "refusal", _none),),
     # A run with --empty deletes the rows that it does not see.
     "m": ((f"{_PAIMON}.writing.api", "Rows.reads_part", _no),),
     # DELETE also deletes the rows for which its condition is NULL.

@@ -134,7 +134,8 @@ class Plans:
             return spec, ()
         materialized_views = self.materialized_views
         current = materialized_views.existing(existing)
-        plan = self._plan_for(node, spec, current, as_dbt_columns(current.columns), adds=False)
+        changes = self._column_changes(node, spec, current, as_dbt_columns(current.columns))
+        plan = decide(node, spec, current, changes, self.tables.changeset, adds=False)
         allowed = materialized_views.configured(node, target, spec, current, plan, full_refresh=full_refresh)
         return allowed, (*plan.before, *plan.after) if allowed is spec else ()
 
@@ -173,25 +174,9 @@ class Plans:
             return WriteTarget(None)
         return WriteTarget(existing, adds=not lost and adds(node, full_refresh))
 
-    def _plan_for(
-        self,
-        node: Node,
-        spec: TableSpec,
-        current: ExistingTable,
-        columns: Sequence[PaimonColumn] | None,
-        *,
-        adds: bool,
-        strategy: str = "",
-    ) -> Plan:
-        """The plan for an existing table, before the node runs; `columns` are its query's, or None if not known yet."""
-        changes = self._column_changes(node, spec, current, columns)
-        return decide(node, spec, current, changes, self.tables.changeset, adds=adds, strategy=strategy)
-
     def _column_changes(
-        self, node: Node, spec: TableSpec, current: ExistingTable, columns: Sequence[PaimonColumn] | None
-    ) -> ColumnChanges | None:
-        if columns is None:
-            return None
+        self, node: Node, spec: TableSpec, current: ExistingTable, columns: Sequence[PaimonColumn]
+    ) -> ColumnChanges:
         return self.tables.column_changes(self.tables.wanted_columns(columns, node, spec, current), current, node)
 
     def preview(
@@ -205,7 +190,7 @@ class Plans:
         strategy: str = "",
     ) -> Plan:
         """The plan for `dbt-paimon plan`; raises CompilationError if the query's types do not fit the table's."""
-        changes = self._column_changes(node, spec, current, None if query is None else query.columns)
+        changes = None if query is None else self._column_changes(node, spec, current, query.columns)
         plan = decide(node, spec, current, changes, self.tables.changeset, adds=adds, strategy=strategy)
         if query is not None and changes is not None and adds:
             stored = changes.columns_during_increment(current.columns, on_schema_change(node["config"]))
@@ -225,8 +210,8 @@ class Plans:
         kind = run.strategy_macro.kind if run.strategy_macro else ""
 
         def pending(current: ExistingTable, columns: Sequence[PaimonColumn]) -> Sequence[str]:
-            added = adds(node, full_refresh=False)
-            return self._plan_for(node, run.spec, current, columns, adds=added, strategy=kind).differs
+            added, changes = adds(node, full_refresh=False), self._column_changes(node, run.spec, current, columns)
+            return decide(node, run.spec, current, changes, self.tables.changeset, adds=added, strategy=kind).differs
 
         return self.unchanged.reused(
             node,

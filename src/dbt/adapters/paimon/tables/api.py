@@ -158,16 +158,14 @@ class Tables:
     def refuse_loss(
         self, model: Mapping[str, Any], relation: PaimonRelation, rebuild: Rebuild, full_refresh: bool
     ) -> None:
-        """Raise DbtRuntimeError if a rebuild would lose history, unless the run or the config allows that."""
-        if not full_refresh and rebuilds.may_need_asking(model, rebuild):
-            rebuilds.refuse_unasked(model, rebuild, self.history(relation), self._adapter.defaults.warn_history_loss)
-
-    def refuses_loss(
-        self, model: Mapping[str, Any], rebuild: Rebuild, history: LosableHistory, full_refresh: bool
-    ) -> bool:
-        """Whether `refuse_loss` would raise an error for a table with this history."""
-        asks = not full_refresh and rebuilds.may_need_asking(model, rebuild) and history.is_worth_asking
-        return asks and self._adapter.defaults.warn_history_loss is None
+        """Raise DbtRuntimeError, or warn, if a rebuild would lose history without consent (see `rebuilds.refusal`)."""
+        refusal = rebuilds.refusal(model, rebuild, full_refresh, lambda: self.history(relation))
+        if not refusal:
+            return
+        warn = self._adapter.defaults.warn_history_loss
+        if warn is None:
+            raise DbtRuntimeError(f"{refusal} {rebuilds.REMEDY}")
+        warn(refusal)
 
     def wanted_columns(
         self,

@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dbt_common.exceptions import DbtRuntimeError
-
 from dbt.adapters.paimon.metadata.tags import LosableHistory
 from dbt.adapters.paimon.spec import safeguards
 from dbt.adapters.paimon.spec.table import TableSpec
@@ -35,6 +33,11 @@ class Rebuild:
         return "; ".join(self.reasons)
 
 
+# Follows a `refusal` that is an error.
+REMEDY: Final = (
+    "Nothing was written. To go on, run it once with --full-refresh, or set "
+    f"{safeguards.ON_REBUILD}: {safeguards.DROP_HISTORY} in its config. Or revert the change."
+)
 TO_VIEW: Final = Rebuild(("it becomes a view",), by="a view")
 
 
@@ -51,25 +54,16 @@ def rebuild_of(spec: TableSpec, table_changes: Changeset, column_changes: Column
     return Rebuild(tuple(reasons), always)
 
 
-def may_need_asking(model: Mapping[str, Any], rebuild: Rebuild) -> bool:
-    """Whether a rebuild needs consent, if there is history to lose."""
-    return rebuild.swaps and not rebuild.always and not safeguards.drops_history(model["config"])
-
-
-def refuse_unasked(
-    model: Mapping[str, Any], rebuild: Rebuild, history: LosableHistory, warn: Callable[[str], None] | None
-) -> None:
-    """Refuse a rebuild that would lose history without consent (DbtRuntimeError); if `warn` is given, only warn."""
-    if not history.is_worth_asking:
-        return
-    what = (
+def refusal(
+    model: Mapping[str, Any], rebuild: Rebuild, full_refresh: bool, history: Callable[[], LosableHistory]
+) -> str:
+    """What a rebuild would lose without consent; '' if there is nothing to lose, or the run or the config allows it."""
+    if full_refresh or not rebuild.swaps or rebuild.always or safeguards.drops_history(model["config"]):
+        return ""
+    lost = history()
+    if not lost.is_worth_asking:
+        return ""
+    return (
         f"{model['resource_type']} '{model['name']}': {rebuild.by} has to replace the existing table "
-        f"({rebuild}), which loses its {history}"
-    )
-    if warn is not None:
-        warn(f"{what}.")
-        return
-    raise DbtRuntimeError(
-        f"{what}. Nothing was written. To go on, run it once with --full-refresh, or set "
-        f"{safeguards.ON_REBUILD}: {safeguards.DROP_HISTORY} in its config. Or revert the change."
+        f"({rebuild}), which loses its {lost}."
     )

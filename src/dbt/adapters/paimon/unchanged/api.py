@@ -160,8 +160,6 @@ def _commit_with_key(version: TableVersion, key: Key) -> Commit:
     own, base = found
     if base and base != version.position:
         raise CannotSkip("its table was written by something else")
-    if own.node != key.node:
-        raise CannotSkip(f"its query, a view in it or its config has changed since table snapshot {head.snapshot}")
-    if own.inputs != key.inputs:
-        raise CannotSkip(f"an input has changed since table snapshot {head.snapshot}")
+    if change := own.change(key):
+        raise CannotSkip(f"{change} since table snapshot {head.snapshot}")
     return head

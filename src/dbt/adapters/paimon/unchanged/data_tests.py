@@ -69,10 +69,8 @@ class DataTests:
         last = self._passes.last(test["unique_id"])
         if last is None:
             raise CannotSkip("it has not passed yet")
-        if last.node != key.node:
-            raise CannotSkip(f"its query, a view in it or its config has changed since it passed at {last.at}")
-        if last.inputs != key.inputs:
-            raise CannotSkip(f"an input has changed since it passed at {last.at}")
+        if change := last.key.change(key):
+            raise CannotSkip(f"{change} since it passed at {last.at}")
         del self._tested[test["unique_id"]]
         return StatementResult(responses.of_reuse(f"inputs and query as when it passed at {last.at}"), _passed())
 

@@ -38,6 +38,12 @@ class Key:
         """The beginning of the commit user; `base` is only for an empty commit."""
         return f"{_WORD}-{self.node}.{self.inputs}" + (f".{base}" if base else "")
 
+    def change(self, now: Key) -> str:
+        """What has changed if `now` is the current key; '' if nothing has."""
+        if self.node != now.node:
+            return "its query, a view in it or its config has changed"
+        return "" if self.inputs == now.inputs else "an input has changed"
+
 
 def key_of(node: Mapping[str, Any], inputs: Mapping[str, str]) -> Key:
     """The key of a run; `node` has JSON values, and `inputs` maps the name of an input to its position."""
