@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
@@ -10,13 +11,26 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.capabilities.version_numbers import parse_version
 from dbt.adapters.paimon.metadata.snapshots import Commit
+from dbt.adapters.paimon.spec.api import Specs
 from dbt.adapters.paimon.spec.problems import ConfigErrors
 from dbt.adapters.paimon.streaming import checkpoints, commits
+from dbt.adapters.paimon.streaming.api import Streams
 from dbt.adapters.paimon.streaming.inputs import StreamCall
 from dbt.adapters.paimon.streaming.settings import StreamSettings, stream_spec
 from dbt.adapters.paimon.streaming.sources import kinds
 
 ENVIRONMENT = Versions(parse_version("0.9.0"), parse_version("3.5.7"), "filesystem")
+
+
+def test_config_that_is_not_read_is_warned_about_if_the_project_says_so(monkeypatch):
+    told: list[str] = []
+    adapter = MagicMock(versions=ENVIRONMENT)
+    adapter.defaults.warn_ignored_config = told.append
+    monkeypatch.setattr(Specs, "check_node", lambda *_: None)
+    streams = Streams(adapter, Specs(adapter), *[MagicMock()] * 4)
+    with pytest.raises(DbtRuntimeError, match="a stream runs in dbt's own Spark"):
+        streams.spec({"name": "m", "config": {"materialized": "streaming", "on_schema_change": "sync"}})
+    assert [text.startswith("model 'm': on_schema_change='sync'") for text in told] == [True]
 
 
 def plan(**config: Any) -> tuple[str, StreamSettings]:

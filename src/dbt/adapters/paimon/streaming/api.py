@@ -120,7 +120,7 @@ class Streams:
             DbtRuntimeError: the SQL has no `stream(...)`, or the connection or the checkpoint's location is unsuitable.
         """
         self._specs.check_node(model)
-        spec = stream_spec(model, self._adapter.versions)
+        spec = stream_spec(model, self._adapter.versions, self._adapter.defaults.warn_ignored_config)
         method = self._adapter.credentials.method
         if method != PaimonConnectionMethod.SESSION:
             raise DbtRuntimeError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -45,9 +45,9 @@ class StreamSpec(IncrementalSpec):
     settings: StreamSettings
 
 
-def stream_spec(model: Mapping[str, Any], versions: Versions) -> StreamSpec:
-    """Read a streaming model's config; raises ConfigErrors with every problem."""
-    config, problems = model["config"], Problems(model.get("name", ""))
+def stream_spec(model: Mapping[str, Any], versions: Versions, warn: Callable[[str], None] | None = None) -> StreamSpec:
+    """Read a streaming model's config; raises ConfigErrors with every problem. `warn`: see `Problems`."""
+    config, problems = model["config"], Problems(model.get("name", ""), warn=warn)
     contract = {"constraints": model.get("constraints") or [], "columns": model.get("columns") or {}}
     spec = collect_incremental_spec(config, problems=problems, versions=versions, **contract)
     settings = collect_settings(config, spec.table, spec.strategy, problems)
