@@ -18,12 +18,12 @@ from dbt_common.exceptions import DbtRuntimeError
 from pyspark import __version__
 from tests.unit import corpus
 from tests.unit.corpus import MODEL, Case, first_day
+from tests.unit.specs import table_spec
 
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.capabilities.version_numbers import USUAL_SPARK
 from dbt.adapters.paimon.config_keys import keys_of
 from dbt.adapters.paimon.errors.messages import REMEDIES
-from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.config import PaimonConfig
 from dbt.adapters.paimon.spec.foreign_config import INSTEAD, INSTEAD_IN_INCREMENTAL, LEAVE_OUT, READERS, is_foreign
 from dbt.adapters.paimon.spec.problems import ConfigErrors
@@ -206,7 +206,7 @@ def _changes() -> Iterator[str]:
     said: dict[str, str] = {}
     for change in corpus.changes():
         versions = Versions.of(change.get("version", "0.9.0"))
-        spec = build_table_spec(change["config"], model=MODEL, versions=versions)
+        spec = table_spec(change["config"], model=MODEL, versions=versions)
         given = change.get("table", {})
         there = ExistingTable(
             tuple(given.get("primary_key", ())),

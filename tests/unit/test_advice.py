@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 from tests.unit import corpus
+from tests.unit.specs import table_spec
 
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.spec.advice import advice
-from dbt.adapters.paimon.spec.build import build_table_spec
 
 
 def told(config, version="1.4.2") -> str:
     versions = Versions.of(version)
-    spec = build_table_spec(config, model="orders", versions=versions)
+    spec = table_spec(config, model="orders", versions=versions)
     return "\n".join(advice(spec, config, "orders", versions))
 
 
@@ -89,7 +89,7 @@ SUM = {"primary_key": "pk", "merge_engine": "aggregation", "fields": {"n": {"agg
 )
 def test_sums_that_wrap_around(config, data_type, said):
     versions = Versions.of("0.9.0")
-    spec = build_table_spec(config, model="orders", versions=versions)
+    spec = table_spec(config, model="orders", versions=versions)
     told = "\n".join(advice(spec, config, "orders", versions, {"pk": "int", "n": data_type}))
     assert said in told if said else told == ""
     assert "'pk'" not in told

@@ -1,11 +1,11 @@
 """The column types that each aggregate function accepts, as in Paimon's FieldAggregators."""
 
 import pytest
+from tests.unit.specs import table_spec
 
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.capabilities.names import AGGREGATE_FUNCTIONS
 from dbt.adapters.paimon.options.table_options import check_aggregate_function
-from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.column_rules import check_columns
 from dbt.adapters.paimon.spec.problems import ConfigErrors
 
@@ -65,7 +65,7 @@ def taken(function: str, kind: str, version: str) -> bool:
         settings["nested_key"] = "k"
     config = {"primary_key": "id", "merge_engine": "aggregation", "fields": {"v": settings}}
     versions = Versions.of(version)
-    spec = build_table_spec(config, model="m", versions=versions)
+    spec = table_spec(config, model="m", versions=versions)
     try:
         check_columns(spec, (("id", "int"), ("v", kind)), config=config, model="m", versions=versions)
     except ConfigErrors:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from tests.unit.specs import table_spec
 
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.spec import auto_buckets
-from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.sql import size_estimates
 from dbt.adapters.paimon.writing import bucket_tasks
 
@@ -80,7 +80,7 @@ def test_sparks_estimate(explained, size):
     ],
 )
 def test_which_tables_may_have_fixed_buckets(config, fixed):
-    spec = build_table_spec({**config, "bucket": "auto"}, model="m", versions=VERSIONS)
+    spec = table_spec({**config, "bucket": "auto"}, model="m", versions=VERSIONS)
     assert spec.auto_buckets
     assert "bucket" not in spec.options
     assert auto_buckets.may_fix(spec, VERSIONS) is fixed
@@ -92,7 +92,7 @@ def test_which_tables_may_have_fixed_buckets(config, fixed):
 )
 def test_auto_with_a_number_is_refused(more):
     with pytest.raises(Exception, match=r"bucket='auto': .*is set, too"):
-        build_table_spec({"primary_key": "id", "bucket": "auto", **more}, model="m", versions=VERSIONS)
+        table_spec({"primary_key": "id", "bucket": "auto", **more}, model="m", versions=VERSIONS)
 
 
 def test_hash_of_spark():
@@ -136,7 +136,7 @@ def test_best_partitions():
 
 def test_only_unpartitioned_tables_with_several_buckets_get_the_setting():
     def conf(config, session="2"):
-        return bucket_tasks.conf(build_table_spec(config, model="m", versions=VERSIONS), session)
+        return bucket_tasks.conf(table_spec(config, model="m", versions=VERSIONS), session)
 
     assert conf({"primary_key": "id", "bucket": 2}) == {bucket_tasks.PARTITIONS: "3"}
     assert conf({"primary_key": "id", "bucket": 2}, session=None) == {}
@@ -158,5 +158,5 @@ def test_only_unpartitioned_tables_with_several_buckets_get_the_setting():
     ],
 )  # fmt: skip
 def test_which_tables_have_auto_buckets_by_default(config, auto):
-    spec = build_table_spec(config, model="m", versions=VERSIONS)
+    spec = table_spec(config, model="m", versions=VERSIONS)
     assert auto_buckets.by_default(spec).auto_buckets is auto

@@ -17,14 +17,13 @@ from dbt_common.events.event_manager_client import (
 )
 from dbt_common.exceptions import CompilationError, DbtRuntimeError, EventCompilationError
 from dbt_common.helper_types import WarnErrorOptionsV2
+from tests.unit.specs import incremental_spec, table_spec
 
 from dbt.adapters.paimon import behavior_flags
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.errors.warnings import OnceARun, deprecate
 from dbt.adapters.paimon.spark import server
-from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.problems import ConfigErrors
-from dbt.adapters.paimon.spec.strategies import incremental_spec
 from dbt.adapters.paimon.writing.seed_values import bad_text
 from dbt.adapters.paimon.writing.seeds import check_file, load
 from dbt_paimon import cli
@@ -118,7 +117,7 @@ def test_config_that_is_not_read_is_refused_or_warned_about(config, where):
 
 def test_other_mistakes_are_still_refused():
     with pytest.raises(ConfigErrors, match="merge_engine"):
-        build_table_spec({"merge_engine": "nonsense"}, model="m", versions=Versions.of("0.9.0"), warn=print)
+        table_spec({"merge_engine": "nonsense"}, model="m", versions=Versions.of("0.9.0"), warn=print)
 
 
 SEED = {"name": "s", "original_file_path": "seeds/s.csv", "config": {"column_types": {}}}

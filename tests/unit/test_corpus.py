@@ -8,9 +8,9 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 from tests.unit import corpus
 from tests.unit.corpus import MODEL, Case
+from tests.unit.specs import table_spec
 
 from dbt.adapters.paimon.capabilities import Versions
-from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.problems import ConfigErrors
 from dbt.adapters.paimon.tables.changeset import compute_changeset, refuse_rebuild
 from dbt.adapters.paimon.tables.existing import ExistingTable
@@ -51,7 +51,7 @@ def test_good(case: Case):
 def test_change_of_an_existing_table(change):
     """The error names the property, its old and new value, and the remedies."""
     versions = Versions.of(change.get("version", "0.9.0"))
-    spec = build_table_spec(change["config"], model=MODEL, versions=versions)
+    spec = table_spec(change["config"], model=MODEL, versions=versions)
     table = change.get("table", {})
     existing = ExistingTable(
         tuple(table.get("primary_key", ())), tuple(table.get("partition_by", ())), table.get("options", {})

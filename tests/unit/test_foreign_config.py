@@ -4,15 +4,14 @@ from dataclasses import fields
 
 import pytest
 from dbt.artifacts.resources import NodeConfig, SeedConfig, SnapshotConfig, SourceConfig, TestConfig, UnitTestConfig
+from tests.unit.specs import incremental_spec, table_spec
 
 from dbt.adapters.paimon.capabilities import Versions
-from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.components import OPTION_KEYS, TABLE_KEYS
 from dbt.adapters.paimon.spec.config import STRATEGY_KEYS
 from dbt.adapters.paimon.spec.foreign_config import is_foreign, partition_column, refusals, warnings
 from dbt.adapters.paimon.spec.key_names import check_key_names
 from dbt.adapters.paimon.spec.problems import ConfigErrors, Problems
-from dbt.adapters.paimon.spec.strategies import incremental_spec
 
 
 @pytest.mark.parametrize("config", [NodeConfig, SeedConfig, SnapshotConfig, SourceConfig, TestConfig, UnitTestConfig])
@@ -47,7 +46,7 @@ OTHERS = {
 @pytest.mark.parametrize("owner", OTHERS)
 def test_config_that_changes_no_row_is_warned_about(owner, materialized):
     config = {"materialized": materialized, **OTHERS[owner]}
-    assert build_table_spec(config, model="m", versions=Versions.of("0.9.0")).options == {}
+    assert table_spec(config, model="m", versions=Versions.of("0.9.0")).options == {}
     assert sorted(key for key, _ in warnings(config)) == sorted(OTHERS[owner])
 
 
@@ -66,11 +65,11 @@ def test_config_that_changes_no_row_is_warned_about(owner, materialized):
 def test_config_that_decides_which_rows_exist_is_refused(config, remedy):
     config = {"materialized": "incremental", **config}
     with pytest.raises(ConfigErrors, match=r"model 'm': ") as raised:
-        build_table_spec(config, model="m", versions=Versions.of("0.9.0"))
+        table_spec(config, model="m", versions=Versions.of("0.9.0"))
     assert remedy in str(raised.value)
     assert not list(warnings(config))
     told: list[str] = []
-    build_table_spec(config, model="m", versions=Versions.of("0.9.0"), warn=told.append)
+    table_spec(config, model="m", versions=Versions.of("0.9.0"), warn=told.append)
     assert [remedy in text for text in told] == [True]
 
 
@@ -87,11 +86,11 @@ def test_a_view_is_warned_only_about_keys_of_views():
 
 def test_partitions_by_a_list_of_mappings():
     value = [{"field": "day", "data_type": "date"}, "carrier"]
-    spec = build_table_spec({"partition_by": value}, model="m", versions=Versions.of("0.9.0"))
+    spec = table_spec({"partition_by": value}, model="m", versions=Versions.of("0.9.0"))
     assert spec.partition_by == ("day", "carrier")
     assert dict(warnings({"partition_by": value})) == {"partition_by": "read as partition_by=['day', 'carrier']"}
     with pytest.raises(ConfigErrors, match=r"date_trunc\('month', day\)"):
-        build_table_spec(
+        table_spec(
             {"partition_by": [{"field": "day", "granularity": "month"}]},
             model="m",
             versions=Versions.of("0.9.0"),
@@ -109,7 +108,7 @@ def test_partitions_by_a_list_of_mappings():
 )
 def test_a_column_as_its_own_partition(value):
     assert partition_column(value) == "day"
-    spec = build_table_spec({"partition_by": value}, model="m", versions=Versions.of("0.9.0"))
+    spec = table_spec({"partition_by": value}, model="m", versions=Versions.of("0.9.0"))
     assert spec.partition_by == ("day",)
     assert [key for key, _ in warnings({"partition_by": value})] == ["partition_by"]
 

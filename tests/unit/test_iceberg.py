@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.unit.specs import table_spec
 
 from dbt.adapters.paimon.capabilities import Versions
-from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.problems import ConfigErrors
 from dbt.adapters.paimon.spec.table import TableSpec
 
@@ -17,7 +17,7 @@ COMPACTS = "full-compaction.delta-commits"
 
 def spec_of(config: dict[str, Any], paimon: str = "1.4.2") -> TableSpec:
     given = {"materialized": "table", "primary_key": "id", "bucket": 1, **config}
-    return build_table_spec(given, model="m", versions=Versions.of(paimon))
+    return table_spec(given, model="m", versions=Versions.of(paimon))
 
 
 def test_a_table_with_a_key_is_compacted_by_each_write():

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
+from tests.unit.specs import table_spec
 
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.maintenance import plan as plans
@@ -15,7 +16,6 @@ from dbt.adapters.paimon.metadata.partitions import partition_values
 from dbt.adapters.paimon.metadata.upkeep import Partition, TableState
 from dbt.adapters.paimon.options.table_options import option_fault
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.components.maintenance import expiry_problems
 from dbt.adapters.paimon.spec.maintenance_policy import (
     Compact,
@@ -34,7 +34,7 @@ STATE = TableState(now=NOW, wall_clock=NOW + timedelta(hours=5), types={"dt": "s
 
 
 def spec_of(maintenance, versions=P09, **config):
-    return build_table_spec({"maintenance": maintenance} | config, model="m", versions=versions)
+    return table_spec({"maintenance": maintenance} | config, model="m", versions=versions)
 
 
 def test_the_policy_in_the_docs():

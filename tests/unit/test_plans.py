@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
+from tests.unit.specs import table_spec
 
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.plan.decide import adds, decide, steps_of
 from dbt.adapters.paimon.plan.steps import Action, Plan, SettledPlan, Step, StepKind
-from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.tables.changeset import Changeset, compute_changeset
 from dbt.adapters.paimon.tables.column_changes import compare_columns
@@ -89,7 +89,7 @@ class Case:
             "description": self.description
         }
         versions = Versions.of(self.paimon)
-        spec = build_table_spec(config, model="m", versions=versions)
+        spec = table_spec(config, model="m", versions=versions)
         changes = None
         if self.columns is not None:
             comments = bool((config.get("persist_docs") or {}).get("columns"))
@@ -326,7 +326,7 @@ TAGGED = {**KEY, "table_tag": {"name": "daily"}}
     ],
 )
 def test_the_steps_of_a_run(config, run, expected):
-    spec = build_table_spec(config, model="m", versions=Versions.of("0.9.0"))
+    spec = table_spec(config, model="m", versions=Versions.of("0.9.0"))
     options = {"adds": False, "strategy": "", "branch": False, "override": False, **run}
     found = [f"{step.kind}{'?' * step.is_conditional}" for step in steps_of(spec, **options)]
     assert found == [*expected, *([] if options["branch"] else ["maintain?"])]

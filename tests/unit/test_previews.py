@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.unit.specs import table_spec
 
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.plan.steps import Action
 from dbt.adapters.paimon.spark.scans import Scan, by_explain
-from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.component import PropertyChange
 from dbt.adapters.paimon.spec.problems import ConfigErrors
 from dbt.adapters.paimon.spec.table import TableSpec
@@ -73,12 +73,12 @@ def test_a_limit_counts_all_scans(limit, refused):
 )
 def test_values_that_are_refused(config):
     with pytest.raises(ConfigErrors, match=next(iter(config))):
-        build_table_spec(config, model="m", versions=Versions.of("0.9.0"))
+        table_spec(config, model="m", versions=Versions.of("0.9.0"))
 
 
 @pytest.mark.parametrize("config", [{"max_bytes_read": "10 gb"}, {"max_bytes_read": 5}, {"on_rebuild": "ask"}])
 def test_values_that_are_allowed(config):
-    build_table_spec(config, model="m", versions=Versions.of("0.9.0"))
+    table_spec(config, model="m", versions=Versions.of("0.9.0"))
 
 
 KEY = Changeset(immutable=(PropertyChange("primary-key", "id", "id,day"),))
@@ -156,4 +156,4 @@ def test_a_preview_as_text_and_as_json():
 def test_a_read_limit_is_refused_where_nothing_is_read(materialized):
     config = {"max_bytes_read": "10 gb", "materialized": materialized}
     with pytest.raises(ConfigErrors, match="max_bytes_read"):
-        build_table_spec(config, model="m", versions=Versions.of("0.9.0"))
+        table_spec(config, model="m", versions=Versions.of("0.9.0"))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from tests.unit.specs import table_spec
 
 from dbt.adapters.paimon.capabilities import Versions
-from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.column_rules import check_columns
 from dbt.adapters.paimon.spec.problems import ConfigErrors
 from dbt.adapters.paimon.spec.spelling import speller
@@ -40,7 +40,7 @@ SPELLED = {
 
 
 def spec_of(config, versions=P09) -> TableSpec:
-    return build_table_spec(config, model="m", versions=versions)
+    return table_spec(config, model="m", versions=versions)
 
 
 def checked(config, columns=COLUMNS, versions=P09) -> TableSpec:

@@ -1,6 +1,7 @@
 """Which strategies each merge engine supports; a refusal says what to use instead."""
 
 import pytest
+from tests.unit.specs import incremental_spec
 
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.spec.config_columns import unknown_columns
@@ -9,7 +10,6 @@ from dbt.adapters.paimon.spec.strategies import (
     STRATEGIES,
     collect_strategy,
     default_strategy,
-    incremental_spec,
     replace_fault,
 )
 from dbt.adapters.paimon.spec.table import TableSpec

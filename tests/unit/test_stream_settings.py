@@ -7,6 +7,7 @@ from unittest.mock import MagicMock
 
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
+from tests.unit.specs import stream_spec
 
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.capabilities.version_numbers import parse_version
@@ -16,7 +17,7 @@ from dbt.adapters.paimon.spec.problems import ConfigErrors
 from dbt.adapters.paimon.streaming import checkpoints, commits
 from dbt.adapters.paimon.streaming.api import Streams
 from dbt.adapters.paimon.streaming.inputs import StreamCall
-from dbt.adapters.paimon.streaming.settings import StreamSettings, stream_spec
+from dbt.adapters.paimon.streaming.settings import StreamSettings
 from dbt.adapters.paimon.streaming.sources import kinds
 
 ENVIRONMENT = Versions(parse_version("0.9.0"), parse_version("3.5.7"), "filesystem")
@@ -34,7 +35,7 @@ def test_config_that_is_not_read_is_warned_about_if_the_project_says_so(monkeypa
 
 
 def plan(**config: Any) -> tuple[str, StreamSettings]:
-    spec = stream_spec({"name": "m", "config": config}, ENVIRONMENT)
+    spec = stream_spec(config, model="m", versions=ENVIRONMENT)
     return spec.strategy, spec.settings
 
 

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
+from tests.unit.specs import table_spec
 
 from dbt.adapters.paimon.capabilities import Versions
-from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.config_values import column_list
 from dbt.adapters.paimon.spec.problems import ConfigErrors
 
@@ -15,7 +15,7 @@ P09, P11, P13, P14, P20 = (Versions.of(v) for v in ("0.9.0", "1.1.1", "1.3.2", "
 
 
 def build(config, versions=P09, **rest):
-    return build_table_spec(config, model="orders", versions=versions, **rest)
+    return table_spec(config, model="orders", versions=versions, **rest)
 
 
 def problems(config, versions=P09, **rest):

@@ -6,11 +6,11 @@ import pytest
 from dbt.artifacts.resources import TestConfig
 from dbt_common.exceptions import DbtRuntimeError
 from dbt_common.invocation import get_invocation_started_at
+from tests.unit.specs import table_spec
 
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.metadata.snapshots import Recorded
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.problems import ConfigErrors
 from dbt.adapters.paimon.spec.run_tag import RunTag
 from dbt.adapters.paimon.time_travel import branches, states
@@ -63,7 +63,7 @@ def test_losses_are_named_together():
 
 
 def spec(**config):
-    return build_table_spec(config, model="m", versions=config.pop("versions", P09))
+    return table_spec(config, model="m", versions=config.pop("versions", P09))
 
 
 def test_table_tag():

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from tests.unit.specs import table_spec
 
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.changes import positions
@@ -13,7 +14,6 @@ from dbt.adapters.paimon.metadata import table_versions
 from dbt.adapters.paimon.metadata.commits import own_user
 from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.spark.analysis import Analyzed
-from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.problems import ConfigErrors
 from dbt.adapters.paimon.unchanged import keys, nodes, queries
 from dbt.adapters.paimon.unchanged.passed_tests import FILE, Pass, PassedTestsCache
@@ -184,12 +184,12 @@ class TestNodes:
 @pytest.mark.parametrize("value", ["yes", 1, []])
 def test_config_of_another_type_is_refused(value):
     with pytest.raises(ConfigErrors, match="skip_unchanged"):
-        build_table_spec({"skip_unchanged": value}, model="m", versions=Versions.of("0.9.0"))
+        table_spec({"skip_unchanged": value}, model="m", versions=Versions.of("0.9.0"))
 
 
 @pytest.mark.parametrize("value", [True, False, None, "true"])
 def test_config(value):
-    build_table_spec({"skip_unchanged": value}, model="m", versions=Versions.of("0.9.0"))
+    table_spec({"skip_unchanged": value}, model="m", versions=Versions.of("0.9.0"))
 
 
 class TestPasses:

@@ -9,17 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from tests.unit.specs import incremental_spec, snapshot_spec, stream_spec, table_spec
 
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.spec.advice import advice
-from dbt.adapters.paimon.spec.build import build_table_spec
 from dbt.adapters.paimon.spec.column_rules import check_columns
 from dbt.adapters.paimon.spec.doubtful_merges import doubtful
-from dbt.adapters.paimon.spec.snapshots import snapshot_spec
 from dbt.adapters.paimon.spec.spark_settings import settings_of
-from dbt.adapters.paimon.spec.strategies import incremental_spec
 from dbt.adapters.paimon.spec.table import TableSpec
-from dbt.adapters.paimon.streaming.settings import stream_spec
 
 FOLDER = Path(__file__).parent
 MODEL = "orders"
@@ -65,9 +62,9 @@ class Case:
         if self.config.get("materialized") == "incremental":
             spec = incremental_spec(self.config, **contract).table
         elif self.config.get("materialized") == "streaming":
-            spec = stream_spec({"name": MODEL, "config": self.config}, versions).table
+            spec = stream_spec(self.config, **contract).table
         else:
-            build = snapshot_spec if self.config.get("materialized") == "snapshot" else build_table_spec
+            build = snapshot_spec if self.config.get("materialized") == "snapshot" else table_spec
             spec = build(self.config, **contract)
         check_columns(spec, self.columns, config=self.config, model=MODEL, versions=versions)
         return spec
@@ -118,7 +115,7 @@ class Warned:
     def told(self, version: str) -> tuple[str, ...]:
         """The warnings for a Paimon version."""
         versions = Versions.of(version)
-        spec = build_table_spec(self.config, model=MODEL, versions=versions)
+        spec = table_spec(self.config, model=MODEL, versions=versions)
         doubts = doubtful(spec, self.config, MODEL, versions).messages
         return (*advice(spec, self.config, MODEL, versions, self.columns), *doubts)
 

@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 import sqlglot
 from sqlglot import expressions
+from tests.unit.specs import incremental_spec, table_spec
 
 from dbt.adapters.paimon.plan.decide import decide
 from dbt.adapters.paimon.plan.macros import Macros
 from dbt.adapters.paimon.plan.steps import SettledPlan
 from dbt.adapters.paimon.plan.write_modes import NodeWriter, Overwrite
-from dbt.adapters.paimon.spec.build import build_table_spec
-from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES, STRATEGIES, conf_of, incremental_spec
+from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES, STRATEGIES, conf_of
 from dbt.adapters.paimon.sql import predicates
 from dbt.adapters.paimon.tables.existing import ExistingColumn, ExistingTable, as_dbt_columns
 from dbt.adapters.paimon.writing.deletes import kept_deletes
@@ -221,7 +221,7 @@ for name, given in INCREMENTS.items():
 
 # -- tables ---------------------------------------------------------------------------------------------------------
 
-SPEC = build_table_spec(
+SPEC = table_spec(
     {
         "primary_key": ["id", "day"],
         "partition_by": ["day"],
@@ -231,7 +231,7 @@ SPEC = build_table_spec(
     model="orders",
     versions=VERSIONS,
 )
-NO_KEY = build_table_spec({}, model="orders", versions=VERSIONS)
+NO_KEY = table_spec({}, model="orders", versions=VERSIONS)
 SOURCE = from_sql("select * from landing", as_dbt_columns(COLUMNS))
 
 
@@ -320,7 +320,7 @@ def steps(materialized: str, current: ExistingTable = OLD, **config: Any) -> lis
     is_snapshot = materialized == "snapshot"
     node = {**DOCUMENTED, "config": config, "resource_type": "snapshot" if is_snapshot else "model"}
     render = Rendering(node)
-    spec = build_table_spec(
+    spec = table_spec(
         {**config, "tblproperties": {"write-only": True, "commit.user-prefix": "it's me"}},
         model="orders",
         versions=VERSIONS,

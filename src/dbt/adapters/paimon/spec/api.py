@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon import catalogs_yml, overrides
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
-from dbt.adapters.paimon.capabilities import Capability
+from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.errors import unsupported
 from dbt.adapters.paimon.errors.warnings import warn
-from dbt.adapters.paimon.spec import auto_buckets, doubtful_merges, foreign_config, snapshots, spelling, strategies
+from dbt.adapters.paimon.spec import auto_buckets, doubtful_merges, foreign_config, spelling
 from dbt.adapters.paimon.spec.advice import advice
-from dbt.adapters.paimon.spec.build import build_table_spec
+from dbt.adapters.paimon.spec.build import collect_table_spec
 from dbt.adapters.paimon.spec.config_values import column_list
+from dbt.adapters.paimon.spec.declared import Declared
 from dbt.adapters.paimon.spec.names_in_case import NamesInCase
 from dbt.adapters.paimon.spec.problems import Problems
-from dbt.adapters.paimon.spec.strategies import IncrementalSpec
+from dbt.adapters.paimon.spec.snapshots import collect_snapshot_spec
+from dbt.adapters.paimon.spec.strategies import IncrementalSpec, collect_incremental_spec
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import names
+
+S = TypeVar("S")
 
 
 class Specs:
@@ -37,31 +41,29 @@ class Specs:
 
         `default_primary_key` is the key of a snapshot whose config sets no primary key.
         """
-        self.check_node(model)
-        config = dict(model["config"])
+        config = model["config"]
         if default_primary_key and not config.get("primary_key"):
-            config["primary_key"] = list(default_primary_key)
-        build = snapshots.snapshot_spec if config.get("materialized") == "snapshot" else build_table_spec
-        spec = self._sized(build(config, **self._arguments(model)), model)
+            config = {**config, "primary_key": list(default_primary_key)}
+        collect = collect_snapshot_spec if config.get("materialized") == "snapshot" else collect_table_spec
+        spec = self._sized(self.read({**model, "config": config}, collect), model)
         self.advise(model, spec)
         return spec
 
     def incremental(self, model: Mapping[str, Any]) -> IncrementalSpec:
         """The table spec and strategy of an incremental model; raises ConfigErrors with the problems of both."""
-        self.check_node(model)
-        spec = strategies.incremental_spec(model["config"], **self._arguments(model))
+        spec = self.read(model, collect_incremental_spec)
         spec = replace(spec, table=self._sized(spec.table, model))
         self.advise(model, spec.table)
         return spec
 
-    def _arguments(self, model: Mapping[str, Any]) -> dict[str, Any]:
-        return {
-            "model": model.get("name", ""),
-            "constraints": model.get("constraints") or [],
-            "columns": model.get("columns") or {},
-            "versions": self._adapter.versions,
-            "warn": self._adapter.defaults.warn_ignored_config,
-        }
+    def read(self, model: Mapping[str, Any], collect: Callable[[Declared, Versions, Problems], S]) -> S:
+        """What `collect` makes of a node that `check_node` accepts; raises ConfigErrors with all problems."""
+        self.check_node(model)
+        declared = Declared.of(model)
+        problems = Problems(declared.name, warn=self._adapter.defaults.warn_ignored_config)
+        spec = collect(declared, self._adapter.versions, problems)
+        problems.raise_if_any()
+        return spec
 
     def _sized(self, spec: TableSpec, model: Mapping[str, Any]) -> TableSpec:
         # A stream's buckets are not sized by its first batch, because that does not predict the size of the table.

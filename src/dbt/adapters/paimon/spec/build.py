@@ -5,7 +5,7 @@ This module checks single keys, and the rules of `components` check the whole ta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from dbt.adapters.paimon.capabilities import Versions
@@ -26,6 +26,7 @@ from dbt.adapters.paimon.spec.components import (
 )
 from dbt.adapters.paimon.spec.config_origin import ConfigOrigin
 from dbt.adapters.paimon.spec.config_values import is_on
+from dbt.adapters.paimon.spec.declared import Declared
 from dbt.adapters.paimon.spec.key_names import check_key_names
 from dbt.adapters.paimon.spec.maintenance_policy import read_policy
 from dbt.adapters.paimon.spec.problems import Problems
@@ -33,35 +34,9 @@ from dbt.adapters.paimon.spec.spelling import column_text, doubled_options, has_
 from dbt.adapters.paimon.spec.table import TableSpec
 
 
-def build_table_spec(
-    config: Mapping[str, Any],
-    *,
-    model: str,
-    constraints: Sequence[Mapping[str, Any]] = (),
-    columns: Mapping[str, Mapping[str, Any]] = {},
-    versions: Versions,
-    warn: Callable[[str], None] | None = None,
-) -> TableSpec:
-    """The table that a model's config and contract describe; raises ConfigErrors with all problems.
-
-    `constraints` and `columns` come from the model's YAML, and count only if the contract is enforced. `warn` gets a
-    warning for each key that nothing reads (see `Problems`).
-    """
-    problems = Problems(model, warn=warn)
-    spec = collect_table_spec(config, problems=problems, constraints=constraints, columns=columns, versions=versions)
-    problems.raise_if_any()
-    return spec
-
-
-def collect_table_spec(
-    config: Mapping[str, Any],
-    *,
-    problems: Problems,
-    constraints: Sequence[Mapping[str, Any]] = (),
-    columns: Mapping[str, Mapping[str, Any]] = {},
-    versions: Versions,
-) -> TableSpec:
-    """Like `build_table_spec`, but adds to `problems` instead of raising. Do not use the spec if it adds any."""
+def collect_table_spec(declared: Declared, versions: Versions, problems: Problems) -> TableSpec:
+    """The table that a model's config and contract describe; do not use it if this adds to `problems`."""
+    config, columns = declared.config, declared.columns
     check_key_names(config, problems, versions)
     given = properties.read(config, problems)
     primary_key = key.read(config, given, problems)
@@ -69,7 +44,7 @@ def collect_table_spec(
     contracted = _contract_enforced(config)
     _check_types(config, columns if contracted else {}, problems)
     if contracted:
-        primary_key = key.with_contract(primary_key, constraints, columns, problems)
+        primary_key = key.with_contract(primary_key, declared.constraints, columns, problems)
 
     options = _options(config, given, problems, versions)
     spec = TableSpec(

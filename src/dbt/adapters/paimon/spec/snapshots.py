@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.spec.build import collect_table_spec
+from dbt.adapters.paimon.spec.declared import Declared
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.strategies import MERGEABLE, hidden_fault
 from dbt.adapters.paimon.spec.table import TableSpec
@@ -15,16 +15,11 @@ from dbt.adapters.paimon.spec.table import TableSpec
 SNAPSHOT_STRATEGIES: Final = ("check", "timestamp")
 
 
-def snapshot_spec(config: Mapping[str, Any], *, model: str, versions: Versions, **contract: Any) -> TableSpec:
-    """The table of a snapshot, to which each later run adds rows by MERGE; raises ConfigErrors with all problems.
-
-    `contract` has the other arguments of `build_table_spec`.
-    """
-    problems = Problems(model, warn=contract.pop("warn", None))
-    spec = collect_table_spec(config, problems=problems, versions=versions, **contract)
+def collect_snapshot_spec(declared: Declared, versions: Versions, problems: Problems) -> TableSpec:
+    """The table of a snapshot, to which each later run adds rows by MERGE; do not use it if this adds to `problems`."""
+    spec = collect_table_spec(declared, versions, problems)
     if spec.merge_engine not in MERGEABLE:
         problems.add("merge_engine", spec.merge_engine, "Paimon has no MERGE for it, which a snapshot needs. Remove it")
     if hidden := hidden_fault(spec):
         problems.add("materialized", "snapshot", f"{hidden}. Remove that option")
-    problems.raise_if_any()
     return spec

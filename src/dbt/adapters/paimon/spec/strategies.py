@@ -7,7 +7,7 @@ unreadable [ran, 0.9.0].
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,6 +20,7 @@ from dbt.adapters.paimon.spec.change_rows import ROWKIND, ordered_by_kind
 from dbt.adapters.paimon.spec.components import aggregates
 from dbt.adapters.paimon.spec.config import STRATEGY_KEYS
 from dbt.adapters.paimon.spec.config_values import column_list
+from dbt.adapters.paimon.spec.declared import Declared
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.spelling import speller
 from dbt.adapters.paimon.spec.table import TableSpec, lower_names
@@ -95,30 +96,10 @@ def merges(spec: TableSpec, config: Mapping[str, Any]) -> bool:
     return strategy in (MERGE, DELETE_INSERT) or (strategy == MICROBATCH and not spec.partition_by)
 
 
-def incremental_spec(
-    config: Mapping[str, Any],
-    *,
-    model: str,
-    constraints: Sequence[Mapping[str, Any]] = (),
-    columns: Mapping[str, Mapping[str, Any]] = {},
-    versions: Versions,
-    warn: Callable[[str], None] | None = None,
-) -> IncrementalSpec:
-    """The table and the strategy of an incremental model; raises ConfigErrors with the problems of both."""
-    problems = Problems(model, warn=warn)
-    spec = collect_incremental_spec(
-        config, problems=problems, constraints=constraints, columns=columns, versions=versions
-    )
-    problems.raise_if_any()
-    return spec
-
-
-def collect_incremental_spec(
-    config: Mapping[str, Any], *, problems: Problems, versions: Versions, **contract: Any
-) -> IncrementalSpec:
-    """Like `incremental_spec`, but adds to `problems` instead of raising. Do not use the result if it adds any."""
-    table = collect_table_spec(config, problems=problems, versions=versions, **contract)
-    strategy = collect_strategy(table, config, versions, problems)
+def collect_incremental_spec(declared: Declared, versions: Versions, problems: Problems) -> IncrementalSpec:
+    """The table and the strategy of an incremental model; do not use them if this adds to `problems`."""
+    table = collect_table_spec(declared, versions, problems)
+    strategy = collect_strategy(table, declared.config, versions, problems)
     return IncrementalSpec(ordered_by_kind(table) if strategy == APPLY_CHANGES else table, strategy)
 
 

@@ -34,7 +34,7 @@ from dbt.adapters.paimon.streaming.checkpoints import Checkpoint
 from dbt.adapters.paimon.streaming.hadoop_files import HadoopFolder
 from dbt.adapters.paimon.streaming.inputs import Access, SourceChangedError, StreamCall, raw_view
 from dbt.adapters.paimon.streaming.long_running import Trigger
-from dbt.adapters.paimon.streaming.settings import StreamSettings, StreamSpec, stream_spec
+from dbt.adapters.paimon.streaming.settings import StreamSettings, StreamSpec, collect_stream_spec
 from dbt.adapters.paimon.streaming.sources import kinds
 from dbt.adapters.paimon.streaming.stream import Stream
 from dbt.adapters.paimon.tables.api import Tables
@@ -119,8 +119,7 @@ class Streams:
             ConfigErrors: every problem with the config.
             DbtRuntimeError: the SQL has no `stream(...)`, or the connection or the checkpoint's location is unsuitable.
         """
-        self._specs.check_node(model)
-        spec = stream_spec(model, self._adapter.versions, self._adapter.defaults.warn_ignored_config)
+        spec = self._specs.read(model, collect_stream_spec)
         method = self._adapter.credentials.method
         if method != PaimonConnectionMethod.SESSION:
             raise DbtRuntimeError(

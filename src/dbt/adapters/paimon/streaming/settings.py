@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.spec import strategies
 from dbt.adapters.paimon.spec.config import DEAD_LETTER, DEFAULT_PROCESSING_TIME, FAIL
+from dbt.adapters.paimon.spec.declared import Declared
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.strategies import IncrementalSpec, collect_incremental_spec
 from dbt.adapters.paimon.spec.table import TableSpec
@@ -45,13 +46,10 @@ class StreamSpec(IncrementalSpec):
     settings: StreamSettings
 
 
-def stream_spec(model: Mapping[str, Any], versions: Versions, warn: Callable[[str], None] | None = None) -> StreamSpec:
-    """Read a streaming model's config; raises ConfigErrors with every problem. `warn`: see `Problems`."""
-    config, problems = model["config"], Problems(model.get("name", ""), warn=warn)
-    contract = {"constraints": model.get("constraints") or [], "columns": model.get("columns") or {}}
-    spec = collect_incremental_spec(config, problems=problems, versions=versions, **contract)
-    settings = collect_settings(config, spec.table, spec.strategy, problems)
-    problems.raise_if_any()
+def collect_stream_spec(declared: Declared, versions: Versions, problems: Problems) -> StreamSpec:
+    """The table, strategy and settings of a streaming model; do not use them if this adds to `problems`."""
+    spec = collect_incremental_spec(declared, versions, problems)
+    settings = collect_settings(declared.config, spec.table, spec.strategy, problems)
     return StreamSpec(replace(spec.table, is_streamed=True), spec.strategy, settings)
 
 
