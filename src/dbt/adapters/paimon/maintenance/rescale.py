@@ -14,14 +14,15 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.spec.auto_buckets import BUCKET_STATE_OPTION, RESCALING, is_rescaling
+from dbt.adapters.paimon.spec.strategies import BY_PARTITION, WHOLE_TABLE
 from dbt.adapters.paimon.spec.table import POSTPONE_BUCKET, TableSpec
 from dbt.adapters.paimon.sql import procedures
 from dbt.adapters.paimon.sql.procedures import NameParts, PartitionValues
 from dbt.adapters.paimon.sql.statements import NO_SETTINGS, Statement
+from dbt.adapters.paimon.sql.table_properties import set_options, unset_options
 from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.tables.existing import ExistingTable
 
-_MODE: Final = "spark.sql.sources.partitionOverwriteMode"
 _DYNAMIC: Final = "spark.paimon.dynamic-partition-overwrite"
 
 
@@ -57,23 +58,22 @@ def rescale_steps(
     if spec.bucket == POSTPONE_BUCKET:
         return (procedures.statement("rescale", table, given, versions),)
     number = int(bucket_num) if bucket_num is not None else spec.bucket
-    alter = f"alter table {quoted(*table)}"
+    name = quoted(*table)
     steps: list[Statement] = []
     if spec.hides_new_rows:
         steps.append(procedures.statement("compact", table, {}, versions))
     # If dbt is killed between the ALTER and the rewrite, writes fail. A run that finds the mark repeats the rescale.
-    unmark = f"{alter} unset tblproperties ('{BUCKET_STATE_OPTION}')"
+    unmark = unset_options(name, BUCKET_STATE_OPTION)
     repeats = is_rescaling(existing.options)
     is_marked = partitions is None and (number != spec.bucket or repeats)
     if is_marked:
         # The mark of an unfinished rescale stays if this one fails, too.
         old = existing.options.get(BUCKET_STATE_OPTION)
-        mark = f"{alter} set tblproperties ('{BUCKET_STATE_OPTION}' = '%s')"
-        undo = "" if repeats else mark % old if old else unmark
-        steps.append(_step(table, mark % RESCALING, undo=undo))
+        undo = "" if repeats else set_options(name, {BUCKET_STATE_OPTION: old}) if old else unmark
+        steps.append(_step(table, set_options(name, {BUCKET_STATE_OPTION: RESCALING}), undo=undo))
     if number != spec.bucket:
-        set_bucket = f"{alter} set tblproperties ('bucket' = '%s')"
-        steps.append(_step(table, set_bucket % number, undo=set_bucket % spec.bucket))
+        undo = set_options(name, {"bucket": spec.bucket})
+        steps.append(_step(table, set_options(name, {"bucket": number}), undo=undo))
     if has_rows:
         steps.append(_rewrite(table, spec, partitions, versions))
     if is_marked:
@@ -107,11 +107,11 @@ def _rewrite(
         call = procedures.statement("rescale", table, {"partitions": partitions}, versions)
         # In dynamic mode, a partition without visible rows would keep its files, with the old number of buckets.
         return call if partitions is not None else replace(call, conf={_DYNAMIC: "false"})
-    mode, condition = "static", ""
+    conf, condition = WHOLE_TABLE, ""
     if partitions is not None:
-        mode, condition = "dynamic", f" where {procedures.partition_condition(partitions)}"
+        conf, condition = BY_PARTITION, f" where {procedures.partition_condition(partitions)}"
     name = quoted(*table)
-    return _step(table, f"insert overwrite {name} select * from {name}{condition}", {_MODE: mode})
+    return _step(table, f"insert overwrite {name} select * from {name}{condition}", conf)
 
 
 def _table_problems(spec: TableSpec, given: Mapping[str, Any], versions: Versions) -> list[str]:

@@ -11,6 +11,7 @@ from dbt.adapters.paimon.metadata import files
 from dbt.adapters.paimon.spec import auto_buckets
 from dbt.adapters.paimon.sql import size_estimates
 from dbt.adapters.paimon.sql.statements import Statement
+from dbt.adapters.paimon.sql.table_properties import set_options, unset_options
 from dbt.adapters.paimon.writing.bucket_tasks import PARTITIONS
 
 if TYPE_CHECKING:
@@ -50,9 +51,8 @@ class Buckets:
             return
         largest = self._largest(relation)
         if largest is None:
-            self._alter(
-                relation, f"set tblproperties ('{auto_buckets.BUCKET_STATE_OPTION}' = '{auto_buckets.UNDECIDED}')"
-            )
+            undecided = {auto_buckets.BUCKET_STATE_OPTION: auto_buckets.UNDECIDED}
+            self._alter(relation, set_options(relation.render(), undecided))
         elif auto_buckets.is_off(spec.bucket, largest, self._tasks):
             number = auto_buckets.bucket_count(largest, self._tasks)
             logger.debug(f"{relation}: {largest} bytes in one partition need {number} buckets, not {spec.bucket}")
@@ -76,11 +76,11 @@ class Buckets:
         if not spec.auto_buckets:
             return spec
         if self._largest(relation) is not None:
-            self._alter(relation, f"unset tblproperties ('{auto_buckets.BUCKET_STATE_OPTION}')")
+            self._alter(relation, unset_options(relation.render(), auto_buckets.BUCKET_STATE_OPTION))
             return spec
         decided = auto_buckets.with_buckets(spec, self._number_for(spec, source))
         if decided.bucket != spec.bucket:
-            self._alter(relation, f"set tblproperties ('bucket' = '{decided.bucket}')")
+            self._alter(relation, set_options(relation.render(), {"bucket": decided.bucket}))
         return decided
 
     def _number_for(self, spec: TableSpec, source: ModelQuery) -> int:
@@ -106,8 +106,7 @@ class Buckets:
                 logger.debug(f"{relation}: size unknown: {exc}")
         return files.totals(self._adapter.query, relation).largest_partition
 
-    def _alter(self, relation: PaimonRelation, change: str) -> None:
-        sql = f"alter table {relation.render()} {change}"
+    def _alter(self, relation: PaimonRelation, sql: str) -> None:
         self._adapter.connections.execute(Statement(sql, "alter table", target=relation.parts))
 
     @property

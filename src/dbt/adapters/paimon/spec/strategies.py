@@ -52,6 +52,7 @@ ON_SCHEMA_CHANGE: Final = ("ignore", "fail", "append_new_columns", "sync_all_col
 # Each statement sets the overwrite mode, because the profile, a hook or a header may change it for the session.
 _MODE: Final = "spark.sql.sources.partitionOverwriteMode"
 WHOLE_TABLE: Final[Mapping[str, str]] = {_MODE: "static"}
+BY_PARTITION: Final[Mapping[str, str]] = {_MODE: "dynamic"}
 
 
 @dataclass(frozen=True)
@@ -131,8 +132,7 @@ def has_conditions(config: Mapping[str, Any]) -> bool:
 
 def conf_of(strategy: str, spec: TableSpec) -> Mapping[str, str]:
     """Spark settings for a strategy's statement: the dynamic overwrite mode if it replaces partitions, else none."""
-    by_partition = strategy in (INSERT_OVERWRITE, MICROBATCH) and spec.partition_by
-    return {_MODE: "dynamic"} if by_partition else {}
+    return BY_PARTITION if strategy in (INSERT_OVERWRITE, MICROBATCH) and spec.partition_by else {}
 
 
 def on_schema_change(config: Mapping[str, Any]) -> str:

@@ -27,6 +27,7 @@ from dbt.adapters.paimon.spec.api import Specs
 from dbt.adapters.paimon.spec.change_rows import deletes_table
 from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES
 from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.sql.table_properties import set_options
 from dbt.adapters.paimon.state.kinds import Kind
 from dbt.adapters.paimon.state.tables import refuse_newer_table
 from dbt.adapters.paimon.streaming import batches, checkpoints, dead_letters, failures, long_running, progress, query
@@ -319,8 +320,7 @@ class Streams:
         if stream.takes_over:
             # Only after the note is written: a table with the id but no note would count as having lost its checkpoint.
             with sink.alone():
-                properties = f"('{STREAM_ID}' = '{stream.id}')"
-                self._adapter.query(f"alter table {sink.table} set tblproperties {properties}")
+                self._adapter.query(set_options(sink.table.render(), {STREAM_ID: stream.id}))
             stream.takes_over = False
         stream.place(session, checkpoint.location)
         # A full refresh may still fail. The old stream must then be able to continue from unchanged sources.

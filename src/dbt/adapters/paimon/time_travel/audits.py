@@ -17,6 +17,7 @@ from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, call_procedure
 from dbt.adapters.paimon.errors.warnings import warn
 from dbt.adapters.paimon.metadata import snapshots, tags
 from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.sql.table_properties import set_options, unset_options
 from dbt.adapters.paimon.time_travel.states import NEVER_EXPIRES, branch_of
 
 if TYPE_CHECKING:
@@ -186,13 +187,13 @@ class Audits:
 
     def unmark(self, staged: PaimonRelation) -> None:
         """Remove the mark of a failed audit from a staged table that is about to become the table."""
-        self._adapter.query(f"alter table {staged.render()} unset tblproperties ('{AUDITED}')")
+        self._adapter.query(unset_options(staged.render(), AUDITED))
 
     def _mark(self, published: PaimonRelation, audited: PaimonRelation) -> None:
         """Mark rows whose audit failed, so that `publish` accepts them while the table has no newer commits."""
         table = self._adapter.get_relation(*published.parts)
         newest = snapshots.newest(self._adapter.query, table) if table is not None and table.is_table else None
-        self._adapter.query(f"alter table {audited.render()} set tblproperties ('{AUDITED}' = '{newest or 0}')")
+        self._adapter.query(set_options(audited.render(), {AUDITED: newest or 0}))
 
     def results(self, context: Mapping[str, Any], published: PaimonRelation, audited: PaimonRelation) -> list[Result]:
         """Run a model's data tests on its audited rows, with dbt's own queries."""

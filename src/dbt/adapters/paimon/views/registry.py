@@ -10,7 +10,8 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql import views
-from dbt.adapters.paimon.sql.text import quoted, string_literal
+from dbt.adapters.paimon.sql.table_properties import set_options, unset_options
+from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.state.kinds import Kind
 from dbt.adapters.paimon.state.tables import option_sql
 from dbt.adapters.paimon.writing.table_writer import TableWriter
@@ -37,19 +38,17 @@ class ViewRegistry:
     def keep(self, definition: views.ViewDefinition) -> None:
         """Store the definition of a new view, unless it is stored already."""
         if self._directory.get(definition.schema, definition.identifier) != definition:
-            key = string_literal(views.PROPERTY_PREFIX + definition.identifier)
-            value = string_literal(definition.to_property())
+            stored = {views.PROPERTY_PREFIX + definition.identifier: definition.to_property()}
             with self._lock(definition.schema):
                 self._create(definition.schema)
-                self._write(f"alter table {self._table(definition.schema)} set tblproperties ({key} = {value})")
+                self._write(set_options(self._table(definition.schema), stored))
         self._directory.remember(definition)
 
     def remove(self, schema: str, identifier: str) -> None:
         """Delete the definition of a dropped view."""
         if self._directory.get(schema, identifier) is not None:
-            key = string_literal(views.PROPERTY_PREFIX + identifier)
             with self._lock(schema):
-                self._write(f"alter table {self._table(schema)} unset tblproperties ({key})")
+                self._write(unset_options(self._table(schema), views.PROPERTY_PREFIX + identifier))
         self._directory.forget(schema, identifier)
 
     def _lock(self, schema: str) -> AbstractContextManager[None]:
