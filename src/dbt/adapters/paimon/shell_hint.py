@@ -12,7 +12,7 @@ from dbt.adapters.events.logging import AdapterLogger
 
 from dbt.adapters.paimon.connection_methods import PaimonConnectionMethod
 from dbt.adapters.paimon.kept_results import RESULTS
-from dbt.adapters.paimon.machine.cache_folder import cache_folder, fingerprint
+from dbt.adapters.paimon.machine.cache_folder import cache_folder, cache_key
 
 logger = AdapterLogger("Paimon")
 
@@ -35,7 +35,7 @@ def give(config: Any) -> None:
     # Without another run's results or a cache folder, do not log the hint.
     with suppress(OSError):
         if time.time() - Path(target, RESULTS).stat().st_mtime < _RECENT_SECONDS:
-            Path(cache_folder(), f"shell-hint-{fingerprint([target])}").touch(exist_ok=False)
+            Path(cache_folder(), f"shell-hint-{cache_key([target])}").touch(exist_ok=False)
             logger.info(_HINT)
 
 

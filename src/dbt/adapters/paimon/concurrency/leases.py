@@ -127,6 +127,11 @@ def without_catalog(name: str) -> str:
     return name.partition("`.")[2] or name
 
 
+def lock_name(table: str) -> str:
+    """The name of a table's lock, which must be the same in every run and version."""
+    return hashlib.sha256(table.encode()).hexdigest()[:32]
+
+
 class Leases:
     """The leases of one warehouse; each lasts `seconds` after its last renewal."""
 
@@ -156,7 +161,7 @@ class Attempt:
         self._store = store
         self._watchdog = watchdog
         self._record = record
-        self._object = f"{hashlib.sha256(record.table.encode()).hexdigest()[:32]}.lock"
+        self._object = f"{lock_name(record.table)}.lock"
         # The content that another run wrote last, and the seconds since that run could last write the table.
         self._before = _Content("", "")
         self._written_ago = 0.0

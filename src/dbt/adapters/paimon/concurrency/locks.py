@@ -10,7 +10,6 @@ for staging tables.
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import stat
 import threading
@@ -251,7 +250,7 @@ class TableLocks:
             # The folder of a SQLite file may contain the files of other catalogs.
             folder, table = place.with_name(FOLDER), f"{place.name} {table}"
         try:
-            return _opened(folder, f"{hashlib.sha256(table.encode()).hexdigest()[:32]}.lock")
+            return _opened(folder, f"{leases.lock_name(table)}.lock")
         except OSError as exc:
             if exc.errno == errno.EROFS or not (folder.exists() or os.access(folder.parent, os.W_OK)):
                 # There is no warehouse yet, or it is not writable: Spark's own error is clearer.

@@ -74,6 +74,6 @@ def stamp(path: str | Path) -> Stamp:
     return str(path), found.st_size, found.st_mtime_ns
 
 
-def fingerprint(parts: Iterable[object]) -> str:
-    """A short hash of some values."""
+def cache_key(parts: Iterable[object]) -> str:
+    """A short hash of what a cached file is made from, for its name."""
     return hashlib.sha256("\n".join(map(repr, parts)).encode()).hexdigest()[:20]

@@ -7,7 +7,6 @@ the note, ends the dead client's statements, and waits until they have ended.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import time
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.events.logging import AdapterLogger
 
+from dbt.adapters.paimon.concurrency.leases import lock_name
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.errors.warnings import warn
 from dbt.adapters.paimon.machine.waiting import Wait
@@ -94,7 +94,7 @@ class Note:
         self._notes = writers.notes
         self._handle = handle
         self._table = table
-        self._view = f"dbt_paimon_{hashlib.sha256(table.encode()).hexdigest()[:32]}"
+        self._view = f"dbt_paimon_{lock_name(table)}"
         self._name = f"{quoted(_DATABASE)}.{quoted(self._view)}"
         self._own_record: ClientRecord | None = None
         self._used: Handle | None = None

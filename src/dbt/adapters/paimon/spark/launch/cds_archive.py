@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from dbt.adapters.paimon.capabilities.artifacts import JAVA_WITH_CLASS_ARCHIVES
-from dbt.adapters.paimon.machine.cache_folder import cache_folder, fingerprint, stamp
+from dbt.adapters.paimon.machine.cache_folder import cache_folder, cache_key, stamp
 from dbt.adapters.paimon.machine.java import JavaRuntime
 from dbt.adapters.paimon.machine.private_files import is_own_file, read_own, write_own
 from dbt.adapters.paimon.machine.processes import is_alive
@@ -50,7 +50,7 @@ def java_options(java: JavaRuntime, class_path: Sequence[Path], conf: Mapping[st
 def _fingerprint(java: JavaRuntime, class_path: Sequence[Path]) -> str:
     release = Path(java.home, "release")
     text = release.read_text(errors="replace") if release.is_file() else ""
-    return fingerprint([java.home, text, sys.platform, *(stamp(jar) for jar in class_path)])
+    return cache_key([java.home, text, sys.platform, *(stamp(jar) for jar in class_path)])
 
 
 def _is_usable(archive: Path) -> bool:

@@ -16,7 +16,7 @@ from packaging.version import InvalidVersion, Version
 from dbt.adapters.paimon.capabilities import artifacts, version_numbers
 from dbt.adapters.paimon.concurrency.locks import FOLDER
 from dbt.adapters.paimon.credentials import PaimonCredentials
-from dbt.adapters.paimon.machine.cache_folder import cache_folder, fingerprint
+from dbt.adapters.paimon.machine.cache_folder import cache_folder, cache_key
 from dbt.adapters.paimon.machine.private_files import read_own, write_own
 from dbt.adapters.paimon.spark.launch import maven
 
@@ -103,4 +103,4 @@ def _note(credentials: PaimonCredentials, spark: str) -> str:
     """The name of the file in the user's cache folder with the choice for a catalog."""
     catalog = credentials.spark_catalog
     line = version_numbers.minor(spark)
-    return f"paimon-version-{fingerprint([line, catalog.metastore, catalog.warehouse, catalog.uri])}"
+    return f"paimon-version-{cache_key([line, catalog.metastore, catalog.warehouse, catalog.uri])}"

@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.machine.cache_folder import cache_folder, fingerprint
+from dbt.adapters.paimon.machine.cache_folder import cache_folder, cache_key
 from dbt.adapters.paimon.machine.private_files import read_own, write_own
 from dbt.adapters.paimon.spark.launch.packages import EXCLUDES, PackagePlan
 
@@ -131,7 +131,7 @@ def _write(note: Path, plan: PackagePlan, jars: Sequence[Jar]) -> None:
 
 
 def _note_path(plan: PackagePlan) -> Path:
-    key = fingerprint([plan.packages, plan.repositories, EXCLUDES, *sorted(plan.ivy)])
+    key = cache_key([plan.packages, plan.repositories, EXCLUDES, *sorted(plan.ivy)])
     return cache_folder() / f"jars-{key}.json"
 
 
