@@ -9,7 +9,6 @@ import pytest
 
 from dbt.adapters.paimon.changes.api import Changes
 from dbt.adapters.paimon.changes.positions import Position, SavedPosition, marked, positions_of, short_hash
-from dbt.adapters.paimon.metadata.commits import COMMIT_USER_CONF
 from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.plan.materialized_views import analyzer
@@ -43,7 +42,7 @@ class Server:
             query=lambda sql: {"set": self.settings}[sql],
         )
         tables: Any = SimpleNamespace(existing=lambda _: EXISTING)
-        self.changes = Changes(self.adapter, tables, *[None] * 3)  # type: ignore[arg-type]
+        self.changes = Changes(self.adapter, tables, *[None] * 2)  # type: ignore[arg-type]
         self.changes._commits = self.commits  # type: ignore[method-assign]
         self.changes._saved_positions = lambda _: self.saved  # type: ignore[method-assign]
         self.views = MaterializedViews(self.adapter, tables, self.changes)
@@ -61,7 +60,7 @@ class Server:
     def mark(self) -> str:
         """The commit user of a refresh that writes rows now."""
         self.refresh()
-        return self.changes.commit_conf(MODEL)[COMMIT_USER_CONF] + UUID
+        return self.changes.mark(MODEL) + UUID
 
 
 @pytest.mark.parametrize(

@@ -229,7 +229,7 @@ class _Promotion:
         if change := journal.change_of(adapter, self._journal, node):
             builds.release()
             raise DbtRuntimeError(_changed_message(self._journal, [f"{node.shown}: {change}"]))
-        adapter.changes.mark_promotion(node.unique_id, self._journal.mark)
+        adapter.plans.promotions[node.unique_id] = self._journal.mark
 
     def end(self, adapter: Any, result: Any) -> Any:
         """Record in the journal that a node is published, and return the node's result."""

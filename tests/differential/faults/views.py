@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any, Final
 
 from dbt.adapters.paimon.changes import positions
-from dbt.adapters.paimon.metadata.commits import COMMIT_USER_CONF
 from dbt.adapters.paimon.plan.materialized_views.refresh import KIND
 
 _Instead = Callable[[Any], Any]
@@ -39,14 +38,14 @@ def _keeps_dropped(old: Any) -> Any:
 
 
 def _newest_when_written(old: Any) -> Any:
-    def commit_conf(changes: Any, model: Any) -> Any:
+    def mark(changes: Any, model: Any, **rebuilt: Any) -> Any:
         reading = changes._readings.get(model["unique_id"])
         if reading is None or not reading.sources:
-            return old(changes, model)
+            return old(changes, model, **rebuilt)
         ends = {source.key: positions.latest(changes._commits(source.relation)) for source in reading.sources.values()}
-        return {COMMIT_USER_CONF: positions.mark(ends)}
+        return positions.mark(ends)
 
-    return commit_conf
+    return mark
 
 
 def _with_having(old: Any) -> Any:
@@ -79,7 +78,7 @@ PATCHES: Final[Mapping[str, tuple[tuple[str, str, _Instead], ...]]] = {
     # The previous groups of changed rows are not computed again.
     "views-groups": ((f"{_VIEWS}.incremental", "_loses_rows", _not),),
     # A commit notes the newest table snapshots as read, not those that were read.
-    "views-positions": ((_CHANGES, "Changes.commit_conf", _newest_when_written),),
+    "views-positions": ((_CHANGES, "Changes.mark", _newest_when_written),),
     # Groups that HAVING drops do not count as affected.
     "views-having": ((f"{_VIEWS}.query", "Query.spliced", _with_having),),
     # All branches of a UNION get the constants of the first one in their keys.

@@ -24,6 +24,7 @@ from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors.warnings import OnceARun
 from dbt.adapters.paimon.impl import PaimonAdapter
+from dbt.adapters.paimon.metadata.commits import COMMIT_USER_CONF
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql import views
 from dbt.adapters.paimon.sql.statements import Statement
@@ -78,10 +79,11 @@ class Adapter(PaimonAdapter):
 
     def execute(self, sql, *_, **__):
         statement = sql if isinstance(sql, Statement) else Statement(sql, "")
-        self.sent.append(with_conf(statement.sql, statement.conf))
+        user = {COMMIT_USER_CONF: statement.commit_user} if statement.commit_user else {}
+        self.sent.append(with_conf(statement.sql, {**statement.conf, **user}))
         return None, None
 
-    def write(self, target, sql, kind, spec, conf, deletes=False, writes_rows=False):
+    def write(self, target, sql, kind, spec, conf, mark="", deletes=False, writes_rows=False):
         self.execute(Statement(sql, kind, conf))
         return SimpleNamespace(response="", table=None)
 

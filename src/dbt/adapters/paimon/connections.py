@@ -218,11 +218,10 @@ class PaimonConnectionManager(SparkConnectionManager):
 
     def _has_committed(self, statement: Statement) -> bool:
         """Whether a statement has committed its rows, so that only its compaction conflicted with another writer."""
-        user = statement.conf.get(COMMIT_USER_CONF)
-        if not user or not statement.target:
+        if not statement.commit_user or not statement.target:
             return False
         handle: Handle = self.get_thread_connection().handle
-        return handle.committed(TableName(*statement.target), user, since=0, whole=False) is not None
+        return handle.committed(TableName(*statement.target), statement.commit_user, since=0, whole=False) is not None
 
     def _add_query_comment(self, sql: str) -> str:
         """Override: put the comment first if a statement would read a comment at its end as part of a value."""
@@ -258,8 +257,9 @@ class PaimonConnectionManager(SparkConnectionManager):
             description = self._nodes.get(self.get_thread_identifier(), "")
         handle.describe(node, f"dbt: {node} ({description})" if description else f"dbt: {node}")
         sent = replace(statement, sql=self._add_query_comment(statement.sql))
+        user = {COMMIT_USER_CONF: sent.commit_user} if sent.commit_user else {}
         with (
-            handle.configured(sent.conf),
+            handle.configured({**sent.conf, **user}),
             statement_timeout.watched(handle, statement.sql, self.runtime.credentials.stall_timeout),
             progress.report_progress(handle, progress.short_name(node)),
             leases.guarded(handle.interrupt, handle.statement_ended),

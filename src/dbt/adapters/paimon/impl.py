@@ -158,7 +158,7 @@ class PaimonAdapter(SparkAdapter):
 
     @lazy_feature
     def changes(self) -> Changes:
-        return Changes(self, self.tables, self.builds, self.unchanged, self.clones.behind)
+        return Changes(self, self.tables, self.builds, self.clones.behind)
 
     @lazy_feature
     def unchanged(self) -> Unchanged:

@@ -15,7 +15,6 @@ from dbt.adapters.paimon.changes.positions import SavedPosition, short_hash
 from dbt.adapters.paimon.changes.read_modes import ChangeReadMode, Output, SourceTable
 from dbt.adapters.paimon.changes.sources import Reading, Source, between, refuse_other_tables, without_row_kind
 from dbt.adapters.paimon.metadata import schemas, snapshots, tags
-from dbt.adapters.paimon.metadata.commits import COMMIT_USER_CONF
 from dbt.adapters.paimon.metadata.schemas import Schema
 from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.relation import PaimonRelation
@@ -23,7 +22,6 @@ from dbt.adapters.paimon.state.kinds import Kind
 from dbt.adapters.paimon.state.tables import refuse_newer_table
 from dbt.adapters.paimon.tables.api import Tables
 from dbt.adapters.paimon.tables.existing import ExistingTable
-from dbt.adapters.paimon.unchanged.api import Unchanged
 from dbt.adapters.paimon.writing.table_writer import TableWriter
 
 _ON_EXPIRED: Final = ("error", "full")
@@ -37,22 +35,17 @@ class Changes:
         adapter: AdapterProtocol,
         tables: Tables,
         builds: TableWriter,
-        unchanged: Unchanged,
         branch_of_view: Callable[[PaimonRelation], PaimonRelation | None],
     ) -> None:
         self._adapter = adapter
         self._tables = tables
         self._builds = builds
-        # Stores the keys of nodes that read no changes.
-        self._unchanged = unchanged
         # Returns the branch that a view made by `dbt clone` reads.
         self._branch_of_view = branch_of_view
         # By the node's unique id. A node runs on one thread.
         self._readings: dict[str, Reading] = {}
         # The unique ids of the nodes whose queries were compiled to add rows.
         self._adding: set[str] = set()
-        # Unique id -> the commit user of a promotion.
-        self._promotions: dict[str, str] = {}
 
     # -- while a model is compiled ----------------------------------------------------------------------------------
 
@@ -326,34 +319,28 @@ class Changes:
             raise DbtRuntimeError(f"model '{model['name']}': {lost} That requires a rebuild, but {why}. {remedy}")
         return True
 
-    def mark_promotion(self, unique_id: str, user: str) -> None:
-        """Mark a node's commits with a promotion's commit user, which shows what a killed promotion has written."""
-        self._promotions[unique_id] = user
+    def mark(self, model: Node, *, rebuilt: bool = False) -> str:
+        """The commit user that stores a model's positions; '' if it reads no changes.
 
-    def commit_conf(self, model: Node, rebuilt: PaimonRelation | None = None) -> dict[str, str]:
-        """The Spark setting with a commit user that stores a model's positions, or its `skip_unchanged` key.
-
-        A promotion has a commit user of its own. Empty if there is nothing to store. `rebuilt`: the table, if all of
-        its rows are replaced.
+        `rebuilt`: whether all rows of its table are replaced.
         """
-        if promotion := self._promotions.get(model["unique_id"]):
-            return {COMMIT_USER_CONF: promotion}
         reading = self._readings.get(model["unique_id"])
         if reading is None or not reading.sources:
-            if conf := self._unchanged.commit_conf(model):
-                return conf
-            if rebuilt is not None and self._adapter.get_relation(*positions.positions_of(rebuilt).parts) is not None:
-                return {COMMIT_USER_CONF: positions.mark(positions.UNREAD)}
-            return {}
+            return ""
         ends = {source.key: source.end for source in reading.sources.values()}
-        return {COMMIT_USER_CONF: positions.mark({**ends, **(positions.UNREAD if rebuilt is not None else {})})}
+        return positions.mark({**ends, **(positions.UNREAD if rebuilt else {})})
 
-    def published_conf(self, table: PaimonRelation, branch: PaimonRelation) -> dict[str, str]:
-        """The Spark setting that copies the positions in a branch's own commits to the commit that publishes it."""
+    def unread_mark(self, rebuilt: PaimonRelation) -> str:
+        """The commit user of a rebuild that reads no changes; '' if the table has no older positions to end."""
+        kept = self._adapter.get_relation(*positions.positions_of(rebuilt).parts)
+        return "" if kept is None else positions.mark(positions.UNREAD)
+
+    def published_mark(self, table: PaimonRelation, branch: PaimonRelation) -> str:
+        """The commit user that copies the positions in a branch's own commits to the commit that publishes it."""
         known = {commit.user for commit in self._commits(table)}
         users = (commit.user for commit in reversed(self._commits(branch)) if commit.user not in known)
         found = next((marked for user in users if (marked := positions.marked(user))), None)
-        return {COMMIT_USER_CONF: positions.mark(found)} if found else {}
+        return positions.mark(found) if found else ""
 
     def reads_changes(self, model: Node) -> bool:
         """Whether a model reads changes of a table in this run."""

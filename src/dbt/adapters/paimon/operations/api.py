@@ -198,8 +198,8 @@ class Operations:
             audits.refuse_unknown_columns(table)
             columns = self._adapter.get_columns_in_relation(branch)
             sql = Macros(context).sql("paimon__overwrite_sql", table, columns, [], branch)
-            conf = {**WHOLE_TABLE, **self._plans.changes.published_conf(table, branch)}
-            done += f" by {builds.write(table, sql, REBUILD, tables.existing(table).as_spec(), conf).response}"
+            spec, mark = tables.existing(table).as_spec(), self._plans.changes.published_mark(table, branch)
+            done += f" by {builds.write(table, sql, REBUILD, spec, WHOLE_TABLE, mark).response}"
             audits.end(table)
         elif staged is not None:
             audits.refuse_unaudited(table, staged, tables.existing(staged).options)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from dbt.adapters.events.logging import AdapterLogger
@@ -86,6 +86,8 @@ class Plans:
     maintenance: Maintenance
     row_deletes: RowDeletes
     views: Views
+    # Unique id -> the commit user of a promotion, which shows what a killed promotion has written.
+    promotions: dict[str, str] = field(default_factory=dict)
 
     # -- before the hooks -------------------------------------------------------------------------------------------
 

@@ -66,7 +66,7 @@ class RefreshSteps(NodeSteps):
         writer, materialized_views = self.writer, self.writer.plans.materialized_views
         refresh = self.refresh
         if refresh.writes_rows:
-            materialized_views.describe(writer.node, refresh, self.run.target, writer("load_result", "main"))
+            materialized_views.describe(refresh, self.run.target, writer.mark(), writer("load_result", "main"))
         for view in refresh.views:
             _drop(writer, view)
         materialized_views.end(writer.node, refresh, positions_of(self.run.target))
@@ -83,7 +83,7 @@ class AlterOnly(WriteMode):
         """Alter the table, and store a result without rows."""
         writer, materialized_views = self.writer, self.writer.plans.materialized_views
         writer.alter(self.run.target, self.run.pending)
-        writer.store(materialized_views.nothing_written(writer.node, self.refresh, self.run.target))
+        writer.store(materialized_views.nothing_written(self.refresh, self.run.target, writer.mark()))
 
     def audit(self) -> None:
         """There are no rows to audit."""

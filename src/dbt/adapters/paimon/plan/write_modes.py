@@ -46,10 +46,23 @@ class NodeWriter(Macros):
             kind: a strategy, or a different kind of statement (see `TableWriter.write`).
             writes_rows: whether the statement is a query whose rows are written with their row kinds.
         """
-        conf = {**conf, **self.plans.changes.commit_conf(self.node, target if kind == REBUILD else None)}
+        mark = self.mark(target if kind == REBUILD else None)
         deletes = bool(self.config("merge_delete_condition"))
         self.save(sql)
-        self.store(self.plans.builds.write(target, sql, kind, spec, conf, deletes, writes_rows))
+        self.store(self.plans.builds.write(target, sql, kind, spec, conf, mark, deletes, writes_rows))
+
+    def mark(self, rebuilt: PaimonRelation | None = None) -> str:
+        """What the node's commit stores in its user: its promotion, read positions or `skip_unchanged` key; or ''.
+
+        `rebuilt`: the table, if all of its rows are replaced.
+        """
+        plans, node = self.plans, self.node
+        return (
+            plans.promotions.get(node["unique_id"])
+            or plans.changes.mark(node, rebuilt=rebuilt is not None)
+            or plans.unchanged.mark(node)
+            or (plans.changes.unread_mark(rebuilt) if rebuilt is not None else "")
+        )
 
     def audit(self, target: PaimonRelation, audited: PaimonRelation, staged: ModelQuery | None = None) -> None:
         """Run a model's data tests on a branch or staged table; the view of `staged` is dropped if a test fails."""
@@ -178,7 +191,7 @@ class StagedBuild(WriteMode):
         insert = writer.sql("paimon__insert_sql", staging, self.columns, self.source)
         # One script, so that the file under target/run contains both the CREATE TABLE and the INSERT.
         script = f"{create};\n\n{insert}"
-        if plans.changes.commit_conf(writer.node):
+        if writer.mark():
             # The commit user is set for the INSERT only: CREATE would store it as a table option.
             writer.statement("create", create)
             writer.send(staging, STAGING, spec, insert, {})

@@ -26,6 +26,7 @@ class Statement:
         kind: a strategy, `rebuild`, `snapshot`, `staging`, the name of a procedure or an operation, DDL such as
             `create view`, or a constant of this module; '' if unknown or irrelevant.
         conf: Spark settings for this statement only.
+        commit_user: the prefix of its commits' user, to which Paimon appends `_` and a UUID; '' for a UUID alone.
         repeat: whether it may run again if another writer committed first.
         target: the changed table's name, split into its parts; empty if unknown.
         completed_by: the statement to run if its rows are committed, but another writer prevented their compaction.
@@ -39,6 +40,7 @@ class Statement:
     target: tuple[str, ...] = ()
     writes_rows: bool = False
     completed_by: Statement | None = None
+    commit_user: str = ""
 
     def __str__(self) -> str:
         return self.sql

@@ -13,6 +13,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.metadata import snapshots
+from dbt.adapters.paimon.metadata.commits import COMMIT_USER_CONF
 from dbt.adapters.paimon.sql.text import quoted, statements, string_literal
 from dbt.adapters.paimon.streaming import commits
 from dbt.adapters.paimon.streaming.formats.messages import PROBLEM, UNDECLARED
@@ -199,7 +200,7 @@ class BatchWriter:
             found = snapshots.by_sql(lambda sql: session.sql(sql).collect(), table)
             if commits.is_written(found, self.stream, batch, ago, table=table, may_repeat=may_repeat):
                 return
-        for key, value in {**conf, **commits.commit_conf(self.stream, batch)}.items():
+        for key, value in {**conf, COMMIT_USER_CONF: commits.mark(self.stream, batch)}.items():
             session.conf.set(key, value)
         for statement in script:
             session.sql(statement)

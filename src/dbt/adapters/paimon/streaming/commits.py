@@ -11,7 +11,6 @@ from typing import Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.metadata.commits import COMMIT_USER_CONF
 from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.state.kinds import Kind, refuse_newer_mark
 
@@ -20,9 +19,9 @@ _PREFIX: Final = Kind.BATCH_MARK.value
 _CLOCK_SKEW: Final = 120
 
 
-def commit_conf(stream: str, batch: int) -> dict[str, str]:
-    """The Spark setting that marks a batch's commits."""
-    return {COMMIT_USER_CONF: f"{_PREFIX}-{stream}.{batch}"}
+def mark(stream: str, batch: int) -> str:
+    """The commit user of a batch."""
+    return f"{_PREFIX}-{stream}.{batch}"
 
 
 def is_written(
@@ -43,7 +42,7 @@ def is_written(
     """
     for commit in commits:
         refuse_newer_mark(Kind.BATCH_MARK, commit.user, table)
-    if any(commit.user.startswith(f"{_PREFIX}-{stream}.{batch}_") for commit in commits):
+    if any(commit.user.startswith(f"{mark(stream, batch)}_") for commit in commits):
         return True
     all_known = not commits or commits[0].snapshot == 1 or commits[0].age > begun_ago + _CLOCK_SKEW
     if all_known or may_repeat:

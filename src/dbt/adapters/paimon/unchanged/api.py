@@ -11,7 +11,6 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, table_name
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.errors import messages
-from dbt.adapters.paimon.metadata.commits import COMMIT_USER_CONF
 from dbt.adapters.paimon.metadata.schemas import Schema
 from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.metadata.table_versions import EMPTY
@@ -118,10 +117,10 @@ class Unchanged:
 
     # -- the run of the node ----------------------------------------------------------------------------------------
 
-    def commit_conf(self, model: Mapping[str, Any]) -> dict[str, str]:
-        """The Spark setting that stores a node's key in its commit; empty if it has no key."""
+    def mark(self, model: Mapping[str, Any]) -> str:
+        """The commit user that stores a node's key; '' if it has no key."""
         planned = self._planned.get(model["unique_id"])
-        return {} if planned is None else {COMMIT_USER_CONF: planned.key.mark()}
+        return "" if planned is None else planned.key.mark()
 
     def note(self, model: Mapping[str, Any]) -> None:
         """Commit a node's key if its run wrote no rows, and Paimon has therefore committed nothing.

@@ -13,7 +13,6 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.formatting import counted
-from dbt.adapters.paimon.metadata.commits import COMMIT_USER_CONF
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec import change_rows, deleting
 from dbt.adapters.paimon.spec.deleting import DeleteMethod
@@ -32,8 +31,6 @@ logger = AdapterLogger("Paimon")
 _KIND: Final = "delete_rows"
 # Makes DELETE evaluate each row instead of dropping partitions.
 _BY_ROWS: Final = {"spark.paimon.delete.force-produce-changelog": "true"}
-# From Paimon 1.3 on, a DELETE that leaves no row is an OVERWRITE, as TRUNCATE is. Only TRUNCATE resets a read position.
-_MARKED: Final = {COMMIT_USER_CONF: Kind.DELETE_MARK.value}
 _TEXTS: Final = ("string", "varchar", "char")
 _REMEDY: Final = (
     'Use delete_rows, which deletes the right rows of this table: {{ delete_rows(this, "<condition>") }} in a hook, or '
@@ -68,8 +65,10 @@ class RowDeletes:
                 raise DbtRuntimeError(f"delete_rows on {relation}: {refused}.")
             ((rows,),) = self._adapter.query(f"select count(*) from {relation.render()} where {condition}")
             for statement in self._statements(relation, existing, condition, bool(rows)):
-                marked = _MARKED if statement.kind == _KIND else {}
-                self._adapter.connections.execute(replace(statement, conf={**statement.conf, **marked}))
+                # From Paimon 1.3 on, a DELETE that leaves no row is an OVERWRITE, as TRUNCATE is. Only TRUNCATE resets
+                # a read position.
+                mark = Kind.DELETE_MARK.value if statement.kind == _KIND else ""
+                self._adapter.connections.execute(replace(statement, commit_user=mark))
         logger.info(f"{relation.shown} delete_rows: {counted(int(rows), 'row')} deleted")
         return int(rows)
 

@@ -278,6 +278,7 @@ class TableWriter:
         kind: str,
         spec: TableSpec,
         conf: Mapping[str, str],
+        mark: str = "",
         deletes: bool = True,
         writes_rows: bool = False,
     ) -> StatementResult:
@@ -285,20 +286,22 @@ class TableWriter:
 
         Args:
             kind: the kind of statement; some kinds are retried after a conflict (see `strategies.may_repeat`).
+            mark: what the commit stores in its user, such as read positions.
             deletes: whether a MERGE may delete rows.
             writes_rows: whether `sql` is a query whose rows are written with their row kinds (see `spark.row_writer`).
         """
-        user = commits.own_user(conf.get(commits.COMMIT_USER_CONF, ""))
+        user = commits.own_user(mark)
         versions = self._adapter.versions
         compaction = procedures.statement("compact", relation.parts, {}, versions) if spec.skips_level_0 else None
         statement = Statement(
             sql,
             kind,
-            {**self._tasks(spec), **conf, commits.COMMIT_USER_CONF: user},
+            {**self._tasks(spec), **conf},
             repeat=strategies.may_repeat(kind, spec),
             target=relation.parts,
             writes_rows=writes_rows,
             completed_by=compaction,
+            commit_user=user,
         )
         with self.alone(relation), self._adapter.names_suggested():
             grows_by_inserts = row_kinds.grows_by_inserts(kind, spec.properties, deletes=deletes)

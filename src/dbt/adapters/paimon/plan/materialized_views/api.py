@@ -17,7 +17,6 @@ from dbt.adapters.paimon.changes.positions import marked, short_hash
 from dbt.adapters.paimon.changes.read_modes import Output, UncomparableError
 from dbt.adapters.paimon.changes.sources import Reading, Source
 from dbt.adapters.paimon.errors.warnings import warn
-from dbt.adapters.paimon.metadata.commits import COMMIT_USER_CONF
 from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.plan.materialized_views import incremental
 from dbt.adapters.paimon.plan.materialized_views.definitions import Definitions, refuse_options, with_kept_table
@@ -192,23 +191,22 @@ class MaterializedViews:
 
     # -- after the rows were written ----------------------------------------------------------------------------------
 
-    def nothing_written(self, model: Node, refresh: Refresh, target: PaimonRelation) -> StatementResult:
-        """Commit the positions of a refresh that wrote nothing, and return dbt's response."""
+    def nothing_written(self, refresh: Refresh, target: PaimonRelation, mark: str) -> StatementResult:
+        """Commit the mark of a refresh that wrote nothing, with its positions, and return dbt's response."""
         if refresh.kind is not RefreshKind.NONE:
-            self._commit_positions(model, target)
+            self._commit_mark(target, mark)
         return StatementResult(responses.of_refresh(refresh.console, refresh.affected or 0))
 
-    def describe(self, model: Node, refresh: Refresh, target: PaimonRelation, result: Any) -> None:
+    def describe(self, refresh: Refresh, target: PaimonRelation, mark: str, result: Any) -> None:
         """Add what the refresh did to the result of its statement."""
         if getattr(result["response"], "snapshot_id", None) is None:
             # Without rows, the statement has committed nothing, so the positions need a commit of their own.
-            self._commit_positions(model, target)
+            self._commit_mark(target, mark)
         result["response"] = responses.with_refresh(result["response"], refresh.console, refresh.affected)
 
-    def _commit_positions(self, model: Node, target: PaimonRelation) -> None:
-        """Commit the positions without rows, if Spark is in this process; otherwise the positions table has them."""
+    def _commit_mark(self, target: PaimonRelation, mark: str) -> None:
+        """Commit without rows, if Spark is in this process; otherwise the positions table has the positions."""
         spark = self._adapter.handle.embedded()
-        mark = self._changes.commit_conf(model).get(COMMIT_USER_CONF)
         if spark is not None and mark:
             spark.commit_nothing(table_name(target), mark)
 
