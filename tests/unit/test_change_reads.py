@@ -14,9 +14,10 @@ from dbt.adapters.paimon.capabilities.version_numbers import parse_version
 from dbt.adapters.paimon.changes.read_modes import ChangeReadMode, SourceTable, UncomparableError, old_names, read_mode
 from dbt.adapters.paimon.metadata.schemas import Schema
 from dbt.adapters.paimon.metadata.snapshots import Commit
+from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.tables.existing import ExistingTable
 
-APPENDED = SourceTable("paimon", "db", "t", (("id", "int"), ("v", "int")))
+APPENDED = SourceTable(TableName("paimon", "db", "t"), (("id", "int"), ("v", "int")))
 KEYED = replace(APPENDED, primary_key=("id",))
 
 
@@ -77,7 +78,7 @@ def test_options_of_a_keyed_table(options, expected):
 def test_a_table_with_the_rows_of_a_branch_is_refused(option):
     existing = ExistingTable((), (), {option: "late"}, ())
     with pytest.raises(DbtRuntimeError, match=rf"db\.t also has the rows of a branch \({re.escape(option)}=late\)"):
-        SourceTable.of("paimon", "db", "t", existing)
+        SourceTable.of(TableName("paimon", "db", "t"), existing)
 
 
 def test_rows_that_only_a_compaction_shows():
@@ -91,7 +92,7 @@ def test_a_key_that_may_move_between_partitions():
 
 
 def test_versions():
-    elsewhere = replace(KEYED, catalog="archive")
+    elsewhere = replace(KEYED, name=TableName("archive", "db", "t"))
     assert read(elsewhere, "APPEND") is ChangeReadMode.COMPARE
     assert read(elsewhere, "APPEND", paimon="1.1.0") is ChangeReadMode.KEYS
     assert read(KEYED, "APPEND", paimon="1.0.1") is ChangeReadMode.FILES

@@ -7,6 +7,7 @@ import pytest
 from dbt.adapters.paimon.changes.positions import NOTHING_READ, short_hash
 from dbt.adapters.paimon.changes.read_modes import SourceTable
 from dbt.adapters.paimon.changes.sources import Source
+from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.metadata.tags import Refs
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec.table import TableSpec
@@ -123,7 +124,7 @@ def test_the_tag_outlives_the_tables_default_retention():
 
 def test_a_position_in_the_table_counts_for_its_branch():
     def keys(name):
-        table = SourceTable("paimon", "shop", name, ((("id", "int")),), (), (), {})
+        table = SourceTable(TableName("paimon", "shop", name), ((("id", "int")),), (), (), {})
         return Source(TABLE, table, (), (), NOTHING_READ, None).keys
 
     of_table = short_hash("`paimon`.`shop`.`orders`")

@@ -68,7 +68,7 @@ def test_a_commit_by_sql_and_by_its_file() -> None:
     )
     (by_sql,) = of_rows([(7, "APPEND", "me", 30, -5, 2, None, 1_500, 12)])
     assert (by_sql.at, by_sql.age) == (1.5, 12)
-    for name in ("snapshot", "kind", "user", "rows", "delta", "schema", "changelog", "at"):
+    for name in ("snapshot", "kind", "user", "rows", "delta", "schema_id", "changelog", "at"):
         assert getattr(by_file, name) == getattr(by_sql, name)
 
 

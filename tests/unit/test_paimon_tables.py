@@ -82,7 +82,7 @@ class TestRanges:
 
 def opened(row_kind: str | None = None, **options: str) -> PaimonTableInput:
     table = SourceTable(
-        "paimon", "raw", "t", (("id", "int"), ("v", "string"), ("_kind", "string")), ("id",), (), options
+        TableName("paimon", "raw", "t"), (("id", "int"), ("v", "string"), ("_kind", "string")), ("id",), (), options
     )
     call = StreamCall("__dbt_stream_1_t", "paimon", "raw", "t", row_kind=row_kind)
     if row_kind is not None:

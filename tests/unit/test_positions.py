@@ -21,6 +21,7 @@ from dbt.adapters.paimon.changes.positions import (
 from dbt.adapters.paimon.changes.read_modes import SourceTable
 from dbt.adapters.paimon.changes.sources import Source
 from dbt.adapters.paimon.metadata.snapshots import Commit
+from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.relation import PaimonRelation
 
 KEY, OTHER = short_hash("a"), short_hash("b")
@@ -144,7 +145,7 @@ def test_find(own, saved, expected):
 
 def test_a_branch_continues_from_the_position_of_its_table():
     def source(name: str) -> Source:
-        table = SourceTable("paimon", "db", name, ())
+        table = SourceTable(TableName("paimon", "db", name), ())
         return Source(PaimonRelation.create("paimon", "db", name), table, (), (), AT_7, None)
 
     saved = {source("orders").key: SavedPosition(AT_5, Position.at(commit(1)))}

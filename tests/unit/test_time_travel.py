@@ -22,7 +22,7 @@ P09 = Versions.of("0.9.0")
 
 def asked(**arguments):
     kinds = dict.fromkeys(("snapshot", "tag", "timestamp", "branch"))
-    return states.version("at", TABLE, kinds | arguments)
+    return states.parse("at", TABLE, kinds | arguments)
 
 
 @pytest.mark.parametrize(

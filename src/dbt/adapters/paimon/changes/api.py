@@ -131,7 +131,7 @@ class Changes:
     def _refuse_other_columns(self, what: str, source: Source) -> None:
         """Refuse a range that ends before a column change: Paimon would read its files with the current columns."""
         end = source.end.snapshot
-        then = next((commit.schema for commit in source.commits if commit.snapshot == end), None)
+        then = next((commit.schema_id for commit in source.commits if commit.snapshot == end), None)
         columns = {
             schema.id: [(each.id, each.name, each.data_type) for each in schema.fields]
             for schema in schemas.newest_first(self._adapter.query, source.relation)
@@ -196,8 +196,8 @@ class Changes:
 
     def _opened(self, relation: PaimonRelation, existing: ExistingTable) -> Source:
         """A source at its newest table snapshot, with the column names of that time if the table was altered later."""
-        commits, table = self._commits(relation), SourceTable.of(*relation.parts, existing)
-        source = Source(relation, table, commits, (), positions.latest(commits), None, schema=existing.schema_id)
+        commits, table = self._commits(relation), SourceTable.of(table_name(relation), existing)
+        source = Source(relation, table, commits, (), positions.latest(commits), None, schema_id=existing.schema_id)
         if not source.is_altered:
             return source
         known, then = self._schemas(source, source.end.snapshot)
@@ -232,7 +232,7 @@ class Changes:
             raise DbtRuntimeError(
                 f"{what}: {problem} on_expired='full' would rebuild the model, which full_refresh=false forbids."
             )
-        reading.lost[source.table.name] = problem
+        reading.lost[source.table.name.rendered] = problem
         return source
 
     def _saved_positions(self, kept: PaimonRelation) -> dict[str, SavedPosition]:
@@ -282,8 +282,8 @@ class Changes:
         query, table = self._adapter.query, source.relation
         known = schemas.newest_first(query, table)
         if isinstance(version, str):
-            return known, tags.tags(query, table)[version].schema
-        return known, next(commit.schema or 0 for commit in source.commits if commit.snapshot == version)
+            return known, tags.tags(query, table)[version].schema_id
+        return known, next(commit.schema_id or 0 for commit in source.commits if commit.snapshot == version)
 
     def may_add(self, model: Node) -> bool:
         """Whether the query may be compiled to add rows: false after lost changes, which require a rebuild."""
@@ -307,7 +307,7 @@ class Changes:
         if not self._is_lost(model):
             return False
         reading = self._readings[model["unique_id"]]
-        partial = [source.table.name for source in reading.sources.values() if source.start is not None]
+        partial = [source.table.name.rendered for source in reading.sources.values() if source.start is not None]
         why, remedy = "", "Run it once with --full-refresh."
         if partial:
             why = f"this run reads only the changes of {', '.join(partial)}, and not all rows"

@@ -19,7 +19,7 @@ from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.metadata import schemas
 from dbt.adapters.paimon.metadata.schemas import Schema
 from dbt.adapters.paimon.metadata.snapshots import Commit
-from dbt.adapters.paimon.metadata.table_name import Query
+from dbt.adapters.paimon.metadata.table_name import Query, TableName
 from dbt.adapters.paimon.spec.config_values import column_list
 from dbt.adapters.paimon.spec.table import BRANCH_OPTIONS
 from dbt.adapters.paimon.sql.text import quoted, string_literal
@@ -49,9 +49,7 @@ class ChangeReadMode(str, Enum):
 class SourceTable:
     """A table whose changes are read, with the columns to read."""
 
-    catalog: str
-    schema: str
-    identifier: str
+    name: TableName
     columns: tuple[tuple[str, str], ...]
     primary_key: tuple[str, ...] = ()
     partition_by: tuple[str, ...] = ()
@@ -60,25 +58,20 @@ class SourceTable:
     newest_names: Mapping[str, str] | None = None
 
     @classmethod
-    def of(cls, catalog: str, schema: str, identifier: str, existing: ExistingTable) -> SourceTable:
+    def of(cls, name: TableName, existing: ExistingTable) -> SourceTable:
         """The table; raises DbtRuntimeError if it also has rows of a branch, because its commits do not show those."""
-        for name, value in existing.options.items():
-            if name.startswith("scan.fallback-") or name in BRANCH_OPTIONS:
+        for option, value in existing.options.items():
+            if option.startswith("scan.fallback-") or option in BRANCH_OPTIONS:
                 raise DbtRuntimeError(
-                    f"{schema}.{identifier} also has the rows of a branch ({name}={value}), and its own commits do not "
-                    "show how they change. Read the table in a model that is a table or a view, or remove the option."
+                    f"{name.shown} also has the rows of a branch ({option}={value}), and its own commits do not show "
+                    "how they change. Read the table in a model that is a table or a view, or remove the option."
                 )
         columns = tuple((column.name, column.data_type) for column in existing.columns)
-        return cls(catalog, schema, identifier, columns, existing.primary_key, existing.partition_by, existing.options)
-
-    @property
-    def name(self) -> str:
-        """The quoted name."""
-        return quoted(self.catalog, self.schema, self.identifier)
+        return cls(name, columns, existing.primary_key, existing.partition_by, existing.options)
 
     def at(self, snapshot: int) -> str:
         """The SQL after FROM that reads a table snapshot with the current column names."""
-        version, then = f"{self.name} version as of {snapshot}", self.newest_names
+        version, then = f"{self.name.rendered} version as of {snapshot}", self.newest_names
         if then is None:
             return version
         # Without casts: Spark cannot cast a struct whose fields have changed.
@@ -155,7 +148,7 @@ def _compacted_between(kinds: Sequence[str]) -> bool:
 def _files_show_changes(table: SourceTable, versions: Versions, incremental_catalog: str) -> bool:
     """Whether the files of a table's commits contain exactly the changed rows, or at least their keys."""
     anywhere = versions.supports(Capability.INCREMENTAL_QUERY_IN_ANY_CATALOG)
-    if not anywhere and table.catalog != incremental_catalog:
+    if not anywhere and table.name.catalog != incremental_catalog:
         return False
     # In other modes Paimon does not read the files of the commits.
     if table.option("incremental-between-scan-mode", "auto") not in ("auto", "delta"):
@@ -186,7 +179,7 @@ def _files_show_changed_keys(table: SourceTable) -> bool:
 
 def whole_sql(table: SourceTable, snapshot: int, output: Output) -> str:
     """All rows of a table at a table snapshot, as inserts; no rows for table snapshot 0."""
-    source = table.at(snapshot) if snapshot else f"{table.name} where false"
+    source = table.at(snapshot) if snapshot else f"{table.name.rendered} where false"
     return inserts_sql(table, source, snapshot, output)
 
 
@@ -200,7 +193,7 @@ def changes_sql(
 ) -> str:
     """The changes after `start` up to `end`, in any mode except COMPARE (see `compare_sql`)."""
     if mode is ChangeReadMode.NOTHING:
-        return inserts_sql(table, f"{table.name} where false", end, output)
+        return inserts_sql(table, f"{table.name.rendered} where false", end, output)
     if mode is ChangeReadMode.FILES:
         return _files_sql(table, start, end, output, versions)
     return _keys_sql(table, start, end, output, versions)
@@ -293,7 +286,7 @@ def compare_sql(
     new = ", ".join(quoted(name) for name, _ in table.columns)
     version = string_literal(start) if isinstance(start, str) else start
     now = f"select {new} from {table.at(end)}"
-    then = f"select {_called(table, old_names, cast=True)} from {table.name} version as of {version}"
+    then = f"select {_called(table, old_names, cast=True)} from {table.name.rendered} version as of {version}"
     if table.primary_key:
         return _subquery(_compare_by_key(table, then, now, end, output))
     inserted = f"select *, '+I' as {quoted(output.row_kind)}{_snapshot(output, end)}"
@@ -351,9 +344,9 @@ def _has_maps(table: SourceTable) -> bool:
 
 
 def _incremental(table: SourceTable, suffix: str, start: int, end: int, versions: Versions) -> str:
-    parts = [table.schema, f"{table.identifier}{suffix}"]
+    parts = [table.name.schema, f"{table.name.identifier}{suffix}"]
     if versions.supports(Capability.INCREMENTAL_QUERY_IN_ANY_CATALOG):
-        parts.insert(0, table.catalog)
+        parts.insert(0, table.name.catalog)
     return f"paimon_incremental_query({string_literal(quoted(*parts))}, {start}, {end})"
 
 

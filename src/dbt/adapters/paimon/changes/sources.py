@@ -40,24 +40,24 @@ class Source:
     # Identifies what the position is valid for, such as the query of a materialized view.
     salt: str = ""
     # The id of the table's current schema.
-    schema: int | None = None
+    schema_id: int | None = None
 
     @property
     def is_altered(self) -> bool:
         """Whether the table was altered after its newest table snapshot."""
         newest = max(self.commits, key=lambda commit: commit.snapshot, default=None)
-        return newest is not None and self.schema is not None and newest.schema != self.schema
+        return newest is not None and self.schema_id is not None and newest.schema_id != self.schema_id
 
     @property
     def was_altered(self) -> bool:
         """Whether the table was altered between the start and the end of the range."""
         ends = [end for end in (self.start, self.end) if end is not None]
-        return len({commit.schema for commit in self.commits if any(end.is_at(commit) for end in ends)}) > 1
+        return len({commit.schema_id for commit in self.commits if any(end.is_at(commit) for end in ends)}) > 1
 
     @property
     def position_name(self) -> str:
         """The key of the source's row in the positions table."""
-        return f"{self.table.name} {self.salt}".rstrip()
+        return f"{self.table.name.rendered} {self.salt}".rstrip()
 
     @property
     def key(self) -> str:
@@ -67,7 +67,7 @@ class Source:
     @property
     def keys(self) -> tuple[str, ...]:
         """The keys under which a position may be stored; for a branch, including its table's key."""
-        table, is_branch, _ = self.table.name.partition("$branch_")
+        table, is_branch, _ = self.table.name.rendered.partition("$branch_")
         return (self.key, short_hash(f"{table}`")) if is_branch else (self.key,)
 
     def position_in(self, own: Sequence[Commit], saved: Mapping[str, SavedPosition], table: object) -> Position | None:

@@ -36,7 +36,7 @@ class Commit:
         kind: APPEND, OVERWRITE, COMPACT or ANALYZE.
         rows: how many rows the table's files contain, before merging.
         delta: `rows` minus the `rows` of the previous table snapshot.
-        schema: the ID of the snapshot's schema.
+        schema_id: the ID of the snapshot's schema.
         changelog: how many rows the commit's changelog files contain.
         at: the commit time in seconds since the epoch, by the committing process's clock.
         age: seconds between `at` and the read of this snapshot.
@@ -49,7 +49,7 @@ class Commit:
     user: str = ""
     rows: int = 0
     delta: int = 0
-    schema: int | None = None
+    schema_id: int | None = None
     changelog: int = 0
     at: float = 0
     age: float = field(default=0, compare=False)

@@ -31,13 +31,13 @@ class TableVersion:
     Attributes:
         head: its newest commit other than compactions and ANALYZE; None if it does not exist or has expired.
         position: the position of the newest commit that changed rows; EMPTY if there never was one; None if unknown.
-        schema: the current schema, as Paimon's JSON.
+        schema_json: the current schema, as Paimon's JSON.
         problem: why a read does not return the newest table snapshot's rows; '' if it does.
     """
 
     head: Commit | None
     position: str | None
-    schema: str
+    schema_json: str
     problem: str = ""
 
 

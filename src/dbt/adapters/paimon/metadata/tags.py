@@ -18,7 +18,7 @@ class Tag:
 
     name: str
     snapshot: int
-    schema: int
+    schema_id: int
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ class History:
         Raises:
             DbtRuntimeError: not exactly one state is given, or the relation is not a table that has this state.
         """
-        asked = states.version("at", relation, arguments)
+        asked = states.parse("at", relation, arguments)
         if asked.kind == states.BRANCH:
             self._adapter.versions.require(Capability.BRANCHES, f"at({relation}, branch='{asked.value}')")
         if relation.is_cte:
@@ -65,12 +65,12 @@ class History:
 
     def snapshot_at(self, relation: PaimonRelation, timestamp: Any) -> str:
         """The number of the newest table snapshot at a timestamp."""
-        asked = states.version("rollback_to", relation, {states.TIMESTAMP: timestamp})
+        asked = states.parse("rollback_to", relation, {states.TIMESTAMP: timestamp})
         latest = states.latest_at(self._recorded("rollback_to", relation, asked))
         assert latest is not None
         return latest.name
 
-    def _recorded(self, function: str, relation: PaimonRelation, asked: states.Version) -> list[snapshots.Recorded]:
+    def _recorded(self, function: str, relation: PaimonRelation, asked: states.State) -> list[snapshots.Recorded]:
         """The table's states of the same kind as `asked`; refuses if `asked` is not among them."""
         recorded = states.recorded(self._adapter.query, relation, asked)
         if problem := states.missing(function, relation, asked, recorded):
@@ -79,7 +79,7 @@ class History:
 
     def refuse_missing_tag(self, operation: str, relation: PaimonRelation, tag: str) -> None:
         """Refuse an operation on a tag that the table does not have."""
-        self._recorded(operation, relation, states.Version(states.TAG, tag))
+        self._recorded(operation, relation, states.State(states.TAG, tag))
 
     def check_branches(self, model: Mapping[str, Any], spec: TableSpec, relation: PaimonRelation | None = None) -> None:
         """Refuse options that name a branch that the table lacks; `relation` is None if the table is rebuilt."""
@@ -124,7 +124,7 @@ class History:
         state = asked
         if not self._adapter.versions.supports(Capability.ROLLBACK_KEEPS_FILES):
             state = self._keeping_files(relation, asked, at[asked].snapshot, commits)
-        self._refuse_other_buckets(relation, state, at[state].schema)
+        self._refuse_other_buckets(relation, state, at[state].schema_id)
         later = [tag.name for tag in known.values() if tag.snapshot > at[state].snapshot]
         if not drop_tags and (problem := rollbacks.lost_tags(relation, state, later)):
             raise DbtRuntimeError(problem)
@@ -143,9 +143,9 @@ class History:
             lost = lost or lost_here
         raise DbtRuntimeError(rollbacks.refusal(relation, asked, lost))
 
-    def _refuse_other_buckets(self, relation: PaimonRelation, state: str, schema: int | None) -> None:
+    def _refuse_other_buckets(self, relation: PaimonRelation, state: str, schema_id: int | None) -> None:
         now, *older = schemas.newest_first(self._adapter.query, relation)
-        then = next((each for each in older if each.id == schema), now)
+        then = next((each for each in older if each.id == schema_id), now)
         buckets = (ExistingTable.of(each).as_spec().bucket for each in (then, now))
         if problem := rollbacks.other_buckets(relation, state, *buckets):
             raise DbtRuntimeError(problem)
@@ -170,7 +170,7 @@ class History:
 
     def refuse_lossy_fast_forward(self, relation: PaimonRelation, branch: str) -> None:
         """Refuse a fast-forward that would lose commits or tags of the table (see `time_travel.branches`)."""
-        self._recorded("fast_forward", relation, states.Version(states.BRANCH, branch))
+        self._recorded("fast_forward", relation, states.State(states.BRANCH, branch))
         rows = tags.lacking(self._adapter.query, relation, states.branch_of(relation, branch))
         if problem := branches.losses(relation, branch, rows):
             raise DbtRuntimeError(problem)

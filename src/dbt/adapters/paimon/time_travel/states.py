@@ -28,7 +28,7 @@ _MAX_LISTED: Final = 20
 
 
 @dataclass(frozen=True)
-class Version:
+class State:
     """One state of a table: the number of a table snapshot, a tag, a timestamp or a branch."""
 
     kind: str
@@ -38,7 +38,7 @@ class Version:
         return f"{self.kind}={self.value}"
 
 
-def version(function: str, relation: object, arguments: Mapping[str, Any]) -> Version:
+def parse(function: str, relation: object, arguments: Mapping[str, Any]) -> State:
     """Parse a macro's arguments; raises DbtRuntimeError if not exactly one is set, or if its value is invalid."""
     where = f"{function}({relation})"
     given = {kind: value for kind, value in arguments.items() if value is not None}
@@ -47,12 +47,12 @@ def version(function: str, relation: object, arguments: Mapping[str, Any]) -> Ve
         raise DbtRuntimeError(f"{where}: set exactly one of {', '.join(arguments)}, not {found}.")
     ((kind, value),) = given.items()
     try:
-        return Version(kind, _READERS[kind](value))
+        return State(kind, _READERS[kind](value))
     except ValueError as fault:
         raise DbtRuntimeError(f"{where}: {kind}={value!r}: {fault}") from None
 
 
-def read(relation: PaimonRelation, asked: Version) -> PaimonRelation:
+def read(relation: PaimonRelation, asked: State) -> PaimonRelation:
     """The relation for a FROM clause: a branch, or the table with VERSION AS OF or TIMESTAMP AS OF."""
     if asked.kind == BRANCH:
         return branch_of(relation, asked.value)
@@ -70,7 +70,7 @@ def branch_of(relation: PaimonRelation, branch: str) -> PaimonRelation:
     return named
 
 
-def recorded(query: Query, relation: PaimonRelation, asked: Version) -> list[Recorded]:
+def recorded(query: Query, relation: PaimonRelation, asked: State) -> list[Recorded]:
     """The table's states of the same kind as `asked`."""
     if asked.kind == TAG:
         return [Recorded(name) for name in tags.tags(query, relation)]
@@ -84,7 +84,7 @@ def latest_at(states: Iterable[Recorded]) -> Recorded | None:
     return max((s for s in states if s.reached), key=lambda state: int(state.name), default=None)
 
 
-def missing(function: str, relation: object, asked: Version, states: Iterable[Recorded]) -> str:
+def missing(function: str, relation: object, asked: State, states: Iterable[Recorded]) -> str:
     """The error message if the table does not have a state; empty if it does.
 
     For a timestamp before the oldest table snapshot, Paimon would read the oldest one (TimeTravelUtil).

@@ -105,10 +105,10 @@ class Unchanged:
         before: TableVersion, head: Commit, columns: Sequence[PaimonColumn], pending: Pending, *, seed: bool
     ) -> None:
         """Raise CannotSkip if the table has to be altered, e.g. because a run was killed before its ALTER."""
-        existing = ExistingTable.of(Schema.of_json(before.schema))
+        existing = ExistingTable.of(Schema.of_json(before.schema_json))
         if seed:
             # A seed's types are only known after staging, so only an ALTER of the table is detected.
-            if existing.schema_id != head.schema:
+            if existing.schema_id != head.schema_id:
                 raise CannotSkip("its table was altered")
             types = {column.name.lower(): column.data_type for column in existing.columns}
             columns = [replace(each, dtype=types.get(each.name.lower(), each.dtype)) for each in columns]

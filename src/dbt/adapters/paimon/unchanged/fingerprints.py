@@ -114,7 +114,7 @@ class Fingerprinter:
             at = before if before and name == table else stand
             if at.position is None:
                 raise CannotSkip(f"the last write of {name.shown} has expired")
-            inputs[str(name)] = f"{at.position} {fingerprint(at.schema)}"
+            inputs[str(name)] = f"{at.position} {fingerprint(at.schema_json)}"
         node |= {"sql": model["compiled_code"], "plan": query.text, "columns of the query": query.columns}
         columns = [PaimonColumn(column=name, dtype=kind) for name, kind in query.columns]
         return NodeFingerprint(keys.key_of(node, inputs), tuple(columns))

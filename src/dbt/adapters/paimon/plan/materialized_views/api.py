@@ -118,7 +118,7 @@ class MaterializedViews:
         sources = {relation: self.existing(relation) for relation in relations}
         salt = self._salt(view, query, {relation.render(): each.schema_id for relation, each in sources.items()})
         read = self._changes.pin(model, run.target, kept, sources, salt, fresh=run.table is None)
-        pins = Pins(query, {_name(source): _pinned(source) for source in read.sources.values()})
+        pins = Pins(query, {source.table.name: _pinned(source) for source in read.sources.values()})
         full = Refresh(RefreshKind.FULL, sql=query.spliced(pins.now), pinned=pins.sources)
         try:
             return self._incremental(model, run, view, pins, read, full)
@@ -132,7 +132,7 @@ class MaterializedViews:
             # Without sources there are no positions, so `_require_positions` would not notice another query.
             raise view.refusal
         _require_positions(read)
-        moved = {_name(source): source for source in read.sources.values() if source.end != source.start}
+        moved = {source.table.name: source for source in read.sources.values() if source.end != source.start}
         if not moved:
             return replace(full, kind=RefreshKind.NONE, words="no source has changed")
         if view.refusal is not None:
@@ -247,11 +247,11 @@ class MaterializedViews:
 
     def _changed(self, model: Node, source: Source) -> PinnedSource:
         """Pin a source, and add the query for its changed rows."""
-        what = f"model '{model['name']}': the changes of {_name(source).shown}"
+        what = f"model '{model['name']}': the changes of {source.table.name.shown}"
         try:
             sql, added = self._changes.changed_rows(what, source, Output(KIND))
         except UncomparableError as exc:
-            raise NotIncremental(Reason.POSITION_LOST, _name(source).shown, exc.why) from None
+            raise NotIncremental(Reason.POSITION_LOST, source.table.name.shown, exc.why) from None
         return replace(_pinned(source), changes=sql, only_added=added, written=source.written)
 
 
@@ -270,9 +270,9 @@ def _require_changes(moved: Iterable[Source]) -> None:
         if source.was_altered:
             raise NotIncremental(Reason.NOT_FROM_HERE)
         if source.lost:
-            raise NotIncremental(Reason.POSITION_LOST, _name(source).shown, source.lost)
+            raise NotIncremental(Reason.POSITION_LOST, source.table.name.shown, source.lost)
         if padded := next((name for name, kind in source.table.columns if _CHAR.search(kind)), None):
-            raise NotIncremental(Reason.CHAR, _name(source).shown, padded)
+            raise NotIncremental(Reason.CHAR, source.table.name.shown, padded)
 
 
 def _require_positions(read: Reading) -> None:
@@ -303,21 +303,17 @@ def _refuse_run(run: NodeRun, view: View) -> None:
         raise NotIncremental(Reason.REBUILT, view.rebuilt)
 
 
-def _name(source: Source) -> TableName:
-    return TableName(source.table.catalog, source.table.schema, source.table.identifier)
-
-
 def _pinned(source: Source) -> PinnedSource:
     then = source.start.snapshot if source.start is not None else 0
     # Time travel to the newest table snapshot would hide an ALTER made after it, so such a table is read by its name.
     newest = source.end.snapshot if source.is_altered else None
-    return PinnedSource(_name(source), source.table.name, source.end.snapshot, then, unpinned=newest)
+    return PinnedSource(source.table.name, source.end.snapshot, then, unpinned=newest)
 
 
 def _totals(read: Reading) -> dict[TableName, int]:
     """The approximate row count of each source, from its files."""
     return {
-        _name(source): commit.rows
+        source.table.name: commit.rows
         for source in read.sources.values()
         for commit in source.commits
         if commit.snapshot == source.end.snapshot

@@ -54,7 +54,6 @@ class PinnedSource:
     """A source with the table snapshot that a refresh reads, and that of the last refresh.
 
     Attributes:
-        rendered: the table's name in SQL.
         now: the id of the table snapshot to read; 0 for a table without snapshots.
         then: the id of the table snapshot that the last refresh read.
         changes: a subquery of its changed rows, with their row kind in the column KIND; '' if nothing has changed.
@@ -64,7 +63,6 @@ class PinnedSource:
     """
 
     table: TableName
-    rendered: str
     now: int
     then: int = 0
     changes: str = ""
@@ -75,10 +73,10 @@ class PinnedSource:
     def at(self, snapshot: int) -> str:
         """The table at a table snapshot, as SQL after FROM; 0 is a table without rows."""
         if not snapshot:
-            return f"(select * from {self.rendered} where false)"
+            return f"(select * from {self.table.rendered} where false)"
         if snapshot == self.unpinned:
-            return self.rendered
-        return f"{self.rendered} version as of {snapshot}"
+            return self.table.rendered
+        return f"{self.table.rendered} version as of {snapshot}"
 
 
 @dataclass(frozen=True)

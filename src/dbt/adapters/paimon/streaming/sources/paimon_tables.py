@@ -21,7 +21,7 @@ from dbt.adapters.paimon.changes.read_modes import ChangeReadMode, Output, Sourc
 from dbt.adapters.paimon.changes.sources import refuse_other_tables, without_row_kind
 from dbt.adapters.paimon.metadata import schemas, snapshots, tags
 from dbt.adapters.paimon.metadata.snapshots import COMPACT, Commit
-from dbt.adapters.paimon.metadata.table_name import Query, Table
+from dbt.adapters.paimon.metadata.table_name import Query, Table, TableName
 from dbt.adapters.paimon.sql import procedures
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.streaming import checkpoints
@@ -69,7 +69,7 @@ class PaimonTableInput(Input):
 
     Attributes:
         source: the table whose metadata is read.
-        schema: the id of the table's newest schema when it was opened.
+        schema_id: the id of the table's newest schema when it was opened.
         made: when the table was created, to recognize a recreated table.
         versions, incremental_catalog: see `changes.read_modes.read_mode`.
         consumer: the table's consumer that keeps unread changes from expiring, or empty.
@@ -80,7 +80,7 @@ class PaimonTableInput(Input):
     call: StreamCall
     source: Table
     table: SourceTable
-    schema: int
+    schema_id: int
     made: str
     versions: Versions
     incremental_catalog: str
@@ -118,15 +118,17 @@ class PaimonTableInput(Input):
         except DbtRuntimeError as exc:
             raise DbtRuntimeError(f"{what}: {exc.msg}") from None
         # Read before the columns: a column that is added in between belongs to a later schema.
-        made, schema = schemas.identity(access.adapter.query, relation)
-        table = SourceTable.of(call.database, call.schema, call.identifier, access.existing(relation))
+        made, schema_id = schemas.identity(access.adapter.query, relation)
+        table = SourceTable.of(TableName(call.database, call.schema, call.identifier), access.existing(relation))
         own = table
         if call.row_kind is not None:
             remedy = f"Give the row kind a different name, or stream a table without a column {SNAPSHOT}."
             own = without_row_kind(table, Output(call.row_kind, SNAPSHOT), what, remedy)
         watermark = _watermark(call, begins, table, what)
         versions, catalog = access.adapter.versions, access.incremental_catalog()
-        return cls(call, relation, own, schema, made, versions, catalog, begins, limits, consumer, watermark=watermark)
+        return cls(
+            call, relation, own, schema_id, made, versions, catalog, begins, limits, consumer, watermark=watermark
+        )
 
     @property
     def identity(self) -> dict[str, str]:
@@ -230,8 +232,8 @@ class PaimonTableInput(Input):
             self._refuse_lost(position, commits)
         at = {each.snapshot: each for each in commits}
         last = at[read.end.snapshot]
-        if last.schema is not None and last.schema > self.schema:
-            raise SourceChangedError(f"stream({self.call.label}): the table has a new schema ({last.schema}).")
+        if last.schema_id is not None and last.schema_id > self.schema_id:
+            raise SourceChangedError(f"stream({self.call.label}): the table has a new schema ({last.schema_id}).")
         table = self._table_at(session, read.end)
         if read.start == NOTHING_READ:
             self._rows[batch] = last.rows
@@ -271,11 +273,11 @@ class PaimonTableInput(Input):
         what = f"stream({self.call.label})"
         compares = mode is ChangeReadMode.COMPARE
         old: Mapping[str, str] = {}
-        if compares or self.schema != last.schema is not None:
+        if compares or self.schema_id != last.schema_id is not None:
             # Raises an error for changed structs: they cannot be read together with the changes.
             then, known = first if compares else last, schemas.newest_first(_query(session), self.source)
-            assert then.schema is not None
-            old = read_modes.old_names(what, known, then.schema, self.schema)
+            assert then.schema_id is not None
+            old = read_modes.old_names(what, known, then.schema_id, self.schema_id)
         if not compares:
             has_deletes = bool(table.primary_key) and mode is not ChangeReadMode.NOTHING
             return read_modes.changes_sql(mode, table, start, end, self._output, self.versions), has_deletes
@@ -319,7 +321,7 @@ class PaimonTableInput(Input):
         """The table with only the columns that it had at a position; refuses columns that may have been renamed."""
         if position == NOTHING_READ:
             return self.table
-        then = session.sql(f"select * from {self.table.name} version as of {position.snapshot}")
+        then = session.sql(f"select * from {self.table.name.rendered} version as of {position.snapshot}")
         there = {name.lower() for name in then.columns}
         now = {name.lower() for name, _ in self.table.columns}
         gone = there - now - {(self.call.row_kind or "").lower(), SNAPSHOT}

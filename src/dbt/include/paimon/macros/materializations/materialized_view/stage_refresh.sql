@@ -14,7 +14,7 @@
 {%- endfor -%}
 {%- if not queries -%}
 select {{ columns | join(', ') }}, false as `__dbt_gone`
-from {{ part.source.rendered }} where false
+from {{ part.source.table.rendered }} where false
 {%- elif queries | length == 1 -%}
 {{ queries[0] }}
 {%- else -%}
