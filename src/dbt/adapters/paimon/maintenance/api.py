@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from itertools import takewhile
 from typing import Any, Final, TypeVar
 
@@ -33,6 +34,7 @@ from dbt.adapters.paimon.sql import booleans, procedures
 from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.tables.api import Tables
+from dbt.adapters.paimon.tables.existing import ExistingTable
 from dbt.adapters.paimon.writing.bucket_tasks import PARTITIONS
 from dbt.adapters.paimon.writing.statement_result import StatementResult
 from dbt.adapters.paimon.writing.table_writer import TableWriter
@@ -45,6 +47,8 @@ _EXPIRY_OPTIONS: Final = {
 
 logger = AdapterLogger("Paimon")
 R = TypeVar("R")
+# Reads the table, once.
+_Existing = Callable[[], ExistingTable]
 
 
 class Maintenance:
@@ -251,70 +255,73 @@ class Maintenance:
 
     def call(self, name: str, relation: PaimonRelation, arguments: Mapping[str, Any]) -> Statement:
         """The CALL of a Paimon procedure; refuses arguments that are invalid or unknown to this Paimon version."""
+        existing = cache(lambda: self._tables.existing(relation))
+        checks = {
+            "compact": self._check_compaction,
+            "create_branch": self._refuse_iceberg,
+            "delete_branch": self._refuse_read_branch,
+            "expire_partitions": self._check_expiry,
+            "remove_orphan_files": self._refuse_nested_partitions,
+        }
+        if name in checks:
+            checks[name](relation, arguments, existing)
+        given = self._completed(name, arguments, existing)
+        return procedures.statement(name, relation.parts, given, self._adapter.versions)
+
+    def _completed(self, name: str, arguments: Mapping[str, Any], existing: _Existing) -> dict[str, Any]:
+        """The arguments with times on Paimon's clock, typed partitions, and a `retain_min` that fits `retain_max`."""
         versions = self._adapter.versions
-        if name == "compact":
-            self.check_compaction(relation, arguments)
-        if name == "delete_branch":
-            self._refuse_read_branch(relation, str(arguments.get("branch")))
-        if name == "create_branch":
-            self._refuse_iceberg(relation)
-        if name == "expire_partitions":
-            self._check_expiry(relation, arguments)
-        nested = Capability.REMOVE_ORPHAN_FILES_OF_NESTED_PARTITIONS
-        # Without this capability, the procedure usually deadlocks.
-        if (
-            name == "remove_orphan_files"
-            and not versions.supports(nested)
-            and len(self._tables.existing(relation).partition_by) > 1
-        ):
-            versions.require(nested, f"remove_orphan_files on {relation}, which has several partition columns")
-        given = times.with_paimons_clock(
-            name, arguments, versions, self._adapter.query, lambda: self._tables.existing(relation).options
-        )
+        given = times.with_paimons_clock(name, arguments, versions, self._adapter.query, lambda: existing().options)
         if name == "compact" and given.get("partitions"):
-            given["partitions"] = typed_partitions(given["partitions"], self._tables.existing(relation).columns)
-        if name == "expire_snapshots" and not versions.supports(Capability.EXPIRE_SNAPSHOTS_RETAIN_MAX_ALONE):
-            given = self._with_retain_min(relation, given)
-        return procedures.statement(name, relation.parts, given, versions)
+            given["partitions"] = typed_partitions(given["partitions"], existing().columns)
+        most = str(given.get("retain_max", ""))
+        fits = "retain_min" in given or versions.supports(Capability.EXPIRE_SNAPSHOTS_RETAIN_MAX_ALONE)
+        if name == "expire_snapshots" and most.isdigit() and not fits:
+            least = existing().options.get("snapshot.num-retained.min", RETAIN_MIN)
+            given["retain_min"] = min(int(most), int(least))
+        return given
 
-    def _with_retain_min(self, relation: PaimonRelation, arguments: dict[str, Any]) -> dict[str, Any]:
-        """If only `retain_max` is given, add a `retain_min` that does not exceed it."""
-        most = str(arguments.get("retain_max", ""))
-        if not most.isdigit() or "retain_min" in arguments:
-            return arguments
-        least = self._tables.existing(relation).options.get("snapshot.num-retained.min", RETAIN_MIN)
-        return {**arguments, "retain_min": min(int(most), int(least))}
+    def _check_compaction(self, relation: PaimonRelation, arguments: Mapping[str, Any], existing: _Existing) -> None:
+        """Refuse a compaction that the table does not support, before Paimon fails halfway through."""
+        problems = compaction_problems(existing().as_spec(), arguments, self._adapter.versions)
+        if problems:
+            listed = "\n".join(f"  {problem}" for problem in problems)
+            raise DbtRuntimeError(f"compact on {relation}:\n{listed}")
 
-    def _refuse_iceberg(self, relation: PaimonRelation) -> None:
+    def _refuse_iceberg(self, relation: PaimonRelation, _: object, existing: _Existing) -> None:
         """Refuse a branch of a table with Iceberg metadata: table and branch would write it in the same folder."""
-        if self._adapter.versions.supports(Capability.ICEBERG_METADATA) and iceberg.is_on(
-            self._tables.existing(relation).as_spec()
-        ):
+        if self._adapter.versions.supports(Capability.ICEBERG_METADATA) and iceberg.is_on(existing().as_spec()):
             raise DbtRuntimeError(
                 f"create_branch on {relation}: commits of a branch would replace what Iceberg's readers see of the "
                 "table (iceberg: true). Change the rows in a copy of the table instead."
             )
 
-    def _refuse_read_branch(self, relation: PaimonRelation, branch: str) -> None:
+    def _refuse_read_branch(self, relation: PaimonRelation, arguments: Mapping[str, Any], existing: _Existing) -> None:
         """Refuse to delete a branch that the table reads: without it, Paimon before 1.1 cannot open the table."""
-        if option := option_of_branch(self._tables.existing(relation).options, branch):
+        if option := option_of_branch(existing().options, str(arguments.get("branch"))):
             raise DbtRuntimeError(
                 f"delete_branch on {relation}: the table reads this branch ({option}). Remove that option from the "
                 "model's tblproperties, and run the model first."
             )
 
-    def _check_expiry(self, relation: PaimonRelation, arguments: Mapping[str, Any]) -> None:
+    def _refuse_nested_partitions(self, relation: PaimonRelation, _: object, existing: _Existing) -> None:
+        """Refuse to remove orphan files from nested partitions, where older versions usually deadlock."""
+        versions, needed = self._adapter.versions, Capability.REMOVE_ORPHAN_FILES_OF_NESTED_PARTITIONS
+        if not versions.supports(needed) and len(existing().partition_by) > 1:
+            versions.require(needed, f"remove_orphan_files on {relation}, which has several partition columns")
+
+    def _check_expiry(self, relation: PaimonRelation, arguments: Mapping[str, Any], existing: _Existing) -> None:
         """Refuse to expire partitions if Paimon would expire nothing."""
-        existing = self._tables.existing(relation)
+        table = existing()
         by_options = self._adapter.versions.supports(Capability.EXPIRE_PARTITIONS_BY_TABLE_OPTIONS)
-        defaults = existing.options if by_options else {}
+        defaults = table.options if by_options else {}
         own = {key: arguments.get(key) or defaults.get(option, "") for key, option in _EXPIRY_OPTIONS.items()}
         expire = ExpirePartitions(
             timestamp_pattern=own["timestamp_pattern"], expire_strategy=own["expire_strategy"] or "values-time"
         )
-        types = {column.name: column.data_type.lower() for column in existing.columns}
-        keyed = {name: types[name] for name in existing.partition_by}
-        problems = [reason for _, reason in expiry_problems(expire, keyed, existing.partition_by)]
+        types = {column.name: column.data_type.lower() for column in table.columns}
+        keyed = {name: types[name] for name in table.partition_by}
+        problems = [reason for _, reason in expiry_problems(expire, keyed, table.partition_by)]
         if not keyed:
             problems = ["the table has no partitions"]
         if problems:
@@ -333,13 +340,6 @@ class Maintenance:
                 "update-time, this Paimon may drop another partition in place of an expired one. Delete old rows with "
                 "delete_rows, or partition by values without commas."
             )
-
-    def check_compaction(self, relation: PaimonRelation, arguments: Mapping[str, Any]) -> None:
-        """Refuse a compaction that the table does not support, before Paimon fails halfway through."""
-        problems = compaction_problems(self._tables.existing(relation).as_spec(), arguments, self._adapter.versions)
-        if problems:
-            listed = "\n".join(f"  {problem}" for problem in problems)
-            raise DbtRuntimeError(f"compact on {relation}:\n{listed}")
 
     def rescale(
         self,
