@@ -7,9 +7,9 @@ from typing import Any
 
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.spec.build import collect_table_spec
+from dbt.adapters.paimon.spec.dbt_snapshots import collect_snapshot_spec
 from dbt.adapters.paimon.spec.declared import Declared
 from dbt.adapters.paimon.spec.problems import Problems
-from dbt.adapters.paimon.spec.snapshots import collect_snapshot_spec
 from dbt.adapters.paimon.spec.strategies import collect_incremental_spec
 from dbt.adapters.paimon.streaming.settings import collect_stream_spec
 

@@ -9,9 +9,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from tests.unit.specs import table_spec
 
 from dbt.adapters.paimon.capabilities import Versions
-from dbt.adapters.paimon.maintenance import plan as plans
-from dbt.adapters.paimon.maintenance import selection, times
-from dbt.adapters.paimon.maintenance.plan import plan
+from dbt.adapters.paimon.maintenance import due, selection, times
 from dbt.adapters.paimon.metadata.partitions import partition_values
 from dbt.adapters.paimon.metadata.upkeep import Partition, TableState
 from dbt.adapters.paimon.options.table_options import option_fault
@@ -187,7 +185,7 @@ def test_options_of_the_guide(name, version):
 
 
 def planned(policy, versions=P09, spec=None, *, force=False, **state):
-    actions = plan(
+    actions = due.actions(
         TABLE,
         policy,
         TableState(**(STATE.__dict__ | state)),
@@ -244,11 +242,11 @@ def test_snapshots_that_are_due(expire, young, due):
 
 def test_the_snapshot_that_was_current_at_the_age_limit_is_kept():
     policy = MaintenancePolicy(expire_snapshots=ExpireSnapshots(None, 2, "1 d"))
-    for young, due in ((8, 6), (2, 0), (1, 0)):
+    for young, expired in ((8, 6), (2, 0), (1, 0)):
         state = {"first_snapshot": 1, "last_snapshot": 10, "first_young_snapshot": young}
         action = planned(policy, P20, **state)["expire_snapshots"]
-        assert action.due is (due > 0)
-        assert action.why.startswith(f"{due} of 10 ")
+        assert action.due is (expired > 0)
+        assert action.why.startswith(f"{expired} of 10 ")
 
 
 def test_ages_are_in_the_time_zone_of_their_reader():
@@ -337,7 +335,7 @@ def test_tables_that_have_outgrown_their_buckets(spec, largest, buckets):
 
 def test_lines():
     actions = planned(MaintenancePolicy(Compact()), small_files=12).values()
-    assert list(plans.lines(list(actions), dry_run=True)) == [
+    assert list(due.lines(list(actions), dry_run=True)) == [
         "compact: would run: 12 small files in a bucket (due from 10)"
     ]
 

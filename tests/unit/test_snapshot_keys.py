@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from dbt_common.exceptions import CompilationError
 
-from dbt.adapters.paimon.writing.snapshots import key_warning
+from dbt.adapters.paimon.writing.dbt_snapshots import key_warning
 
 MODEL = {
     "name": "planes",

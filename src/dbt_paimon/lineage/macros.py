@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from dbt.adapters.paimon.overrides import OURS
-from dbt.adapters.paimon.spec.snapshots import SNAPSHOT_STRATEGIES
+from dbt.adapters.paimon.spec.dbt_snapshots import SNAPSHOT_STRATEGIES
 from dbt.adapters.paimon.spec.strategies import STRATEGIES
 from dbt.adapters.paimon.unchanged.nodes import HOOKS
 from dbt_paimon.lineage.project import Project

@@ -123,7 +123,7 @@ PATCHES: Final[Mapping[str, tuple[tuple[str, str, _Instead], ...]]] = {
     # A rebuild that would lose tags is not refused.
     "l": ((f"{_PAIMON}.tables.rebuilds", "refusal", _none),),
     # A run with --empty deletes the rows that it does not see.
-    "m": ((f"{_PAIMON}.writing.api", "Rows.reads_part", _no),),
+    "m": ((f"{_PAIMON}.plan.runs", "writes_partial_rows", _no),),
     # DELETE also deletes the rows for which its condition is NULL.
     "n": ((f"{_PAIMON}.sql.deletions", "strict", _as_it_is),),
     # A time in the session's time zone is read in the JVM's.

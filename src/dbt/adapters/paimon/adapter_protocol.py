@@ -26,21 +26,6 @@ if TYPE_CHECKING:
 Node: TypeAlias = Mapping[str, Any]
 
 
-def is_empty_run() -> bool:
-    """Whether dbt runs with `--empty`, which builds tables without rows."""
-    from dbt.flags import get_flags
-
-    return bool(getattr(get_flags(), "EMPTY", False))
-
-
-def sample_of_run() -> tuple[Any, Any] | None:
-    """Start and end of the run's `--sample`; None without it."""
-    from dbt.flags import get_flags
-
-    sample = getattr(get_flags(), "SAMPLE", None)
-    return None if sample is None else (sample.start, sample.end)
-
-
 def table_name(relation: PaimonRelation) -> TableName:
     """The name by which handles identify a relation."""
     return TableName(*relation.parts)

@@ -47,7 +47,7 @@ from dbt.adapters.paimon.maintenance.health import Health
 from dbt.adapters.paimon.operations.api import Operations
 from dbt.adapters.paimon.options.capability_names import capability_named
 from dbt.adapters.paimon.plan.api import Plans
-from dbt.adapters.paimon.plan.auto_buckets import Buckets
+from dbt.adapters.paimon.plan.buckets import Buckets
 from dbt.adapters.paimon.plan.materialized_views.api import MaterializedViews
 from dbt.adapters.paimon.plan.runs import Runs
 from dbt.adapters.paimon.relation import PaimonRelation

@@ -17,7 +17,7 @@ from dbt.adapters.paimon.capabilities import Capability
 from dbt.adapters.paimon.errors.warnings import warn
 from dbt.adapters.paimon.formatting import counted, size
 from dbt.adapters.paimon.macro_api import while_parsing
-from dbt.adapters.paimon.maintenance import first_load, plan, selection, times
+from dbt.adapters.paimon.maintenance import due, first_load, selection, times
 from dbt.adapters.paimon.maintenance.compaction import compaction_problems, typed_partitions
 from dbt.adapters.paimon.maintenance.rescale import UndoableStatement, rescale_steps
 from dbt.adapters.paimon.metadata import files, snapshots, upkeep
@@ -119,7 +119,7 @@ class Maintenance:
         if files.totals(self._adapter.query, relation).level_0 < first_load.LEAST_BYTES:
             return
         self._builds.hold(relation)
-        compact = plan.MaintenanceAction("compact", True, "after a first load", self.call("compact", relation, {}))
+        compact = due.MaintenanceAction("compact", True, "after a first load", self.call("compact", relation, {}))
         if failed := self._run(relation, compact):
             logger.warning(f"{relation}: its rows are committed but were not compacted: {failed[0]}")
 
@@ -188,7 +188,7 @@ class Maintenance:
                 self._builds.hold(relation)
             assert spec.maintenance is not None
             actions = self._planned(relation, spec.maintenance, spec, force=force)
-            for line in plan.lines(actions, dry_run=dry_run):
+            for line in due.lines(actions, dry_run=dry_run):
                 logger.info(f"{relation.shown} {line}")
             for action in actions:
                 runs = action.due and not dry_run
@@ -205,11 +205,11 @@ class Maintenance:
 
     def _planned(
         self, relation: PaimonRelation, policy: MaintenancePolicy, spec: TableSpec, *, force: bool = False
-    ) -> list[plan.MaintenanceAction]:
-        state = upkeep.read(self._adapter.query, relation, plan.figures(policy))
-        return plan.plan(relation, policy, state, spec, self._adapter.versions, force=force)
+    ) -> list[due.MaintenanceAction]:
+        state = upkeep.read(self._adapter.query, relation, due.figures(policy))
+        return due.actions(relation, policy, state, spec, self._adapter.versions, force=force)
 
-    def _run(self, relation: PaimonRelation, action: plan.MaintenanceAction) -> list[str]:
+    def _run(self, relation: PaimonRelation, action: due.MaintenanceAction) -> list[str]:
         """Run one action and return its error message, if any, as a list."""
         try:
             if action.buckets:

@@ -20,7 +20,7 @@ from dbt.adapters.paimon.errors.warnings import warn
 from dbt.adapters.paimon.macro_api import while_parsing
 from dbt.adapters.paimon.maintenance.api import Maintenance
 from dbt.adapters.paimon.overrides import StrategyMacro
-from dbt.adapters.paimon.plan.auto_buckets import Buckets
+from dbt.adapters.paimon.plan.buckets import Buckets
 from dbt.adapters.paimon.plan.decide import adds, applied_columns, decide, increment, steps_of
 from dbt.adapters.paimon.plan.materialized_views.api import MaterializedViews
 from dbt.adapters.paimon.plan.materialized_views.refresh import Refresh
@@ -41,7 +41,7 @@ from dbt.adapters.paimon.time_travel.audits import Audits
 from dbt.adapters.paimon.time_travel.clones import Clone, Clones
 from dbt.adapters.paimon.unchanged.api import Unchanged
 from dbt.adapters.paimon.views.api import Views
-from dbt.adapters.paimon.writing import snapshots
+from dbt.adapters.paimon.writing import dbt_snapshots
 from dbt.adapters.paimon.writing.api import Rows
 from dbt.adapters.paimon.writing.deletes import Deletes
 from dbt.adapters.paimon.writing.model_query import ModelQuery
@@ -95,7 +95,7 @@ class Plans:
         """Decide what a node's run does, and lock its table, before the hooks; raises ConfigErrors before any SQL."""
         node = context["model"]
         if node["resource_type"] == "snapshot":
-            snapshots.require_key(node)
+            dbt_snapshots.require_key(node)
         target = context["this"].incorporate(type="table")
         full_refresh = bool(context["should_full_refresh"]())
         spec, strategy = self.spec_of(node)

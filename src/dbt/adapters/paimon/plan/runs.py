@@ -15,9 +15,10 @@ from dbt.adapters.paimon.plan.steps import Action, NodeRun, StepKind
 from dbt.adapters.paimon.plan.streams import StreamRun
 from dbt.adapters.paimon.plan.write_modes import NodeWriter, SnapshotMerge
 from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.run_flags import writes_partial_rows
 from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES
 from dbt.adapters.paimon.tables.rebuilds import TO_VIEW
-from dbt.adapters.paimon.writing import snapshots
+from dbt.adapters.paimon.writing import dbt_snapshots
 from dbt.adapters.paimon.writing.model_query import ModelQuery
 
 
@@ -48,28 +49,28 @@ class Runs:
         current = None if run.existing is None else plans.tables.existing(run.target)
         if current is not None:
             records = plans.adapter.get_hard_deletes_behavior(node["config"]) == "new_record"
-            query = snapshots.with_fields_of_table(rows.spelled(query, current), current.columns, records=records)
+            query = dbt_snapshots.with_fields_of_table(rows.spelled(query, current), current.columns, records=records)
         sql = f"select * from {query}"
         strategy = writer("strategy_dispatch", writer.config("strategy"))(
             {**node, "compiled_code": sql}, "snapshotted_data", "source_data", node["config"], current is not None
         )
         versions_sql = writer.sql("build_snapshot_table", strategy, sql)
         writer("check_time_data_types", versions_sql)
-        versions = snapshots.with_time_of_end(rows.query(versions_sql), node, current)
+        versions = dbt_snapshots.with_time_of_end(rows.query(versions_sql), node, current)
         if current is None:
             run, source = plans.with_rows(node, run, versions)
             NodeSteps(writer, run, source).take_steps()
             return run
         names = writer.config("snapshot_table_column_names") or writer("get_snapshot_table_column_names")
-        snapshots.require_meta_columns(current, names, strategy.get("hard_deletes"))
+        dbt_snapshots.require_meta_columns(current, names, strategy.get("hard_deletes"))
         strategy.update(
-            row_changed=snapshots.comparing_maps(strategy["row_changed"], current.columns),
+            row_changed=dbt_snapshots.comparing_maps(strategy["row_changed"], current.columns),
             table=current,
             query_columns=query.columns,
-            reads_part=rows.reads_part(),
+            reads_part=writes_partial_rows(),
         )
         staged = rows.query(writer.sql("snapshot_staging_table", strategy, sql, run.target))
-        staged = snapshots.timed_by_versions(rows.spelled(staged, current), versions.columns, node)
+        staged = dbt_snapshots.timed_by_versions(rows.spelled(staged, current), versions.columns, node)
         run, source = plans.with_rows(node, run, staged)
         NodeSteps(writer, run, source, SnapshotMerge(writer, run, source, current, versions)).take_steps()
         return run

@@ -17,9 +17,9 @@ from dbt.adapters.paimon.spark.responses import STAGING
 from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES, MICROBATCH, STRATEGIES, WHOLE_TABLE, conf_of
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.tables.existing import ExistingColumn, ExistingTable
+from dbt.adapters.paimon.writing.dbt_snapshots import helper_columns
 from dbt.adapters.paimon.writing.deletes import KeptDeletes
 from dbt.adapters.paimon.writing.model_query import ModelQuery
-from dbt.adapters.paimon.writing.snapshots import helper_columns
 
 _MERGE: Final = "snapshot_merge_sql"
 

@@ -18,10 +18,10 @@ from dbt.adapters.paimon.spec import auto_buckets, doubtful_merges, foreign_conf
 from dbt.adapters.paimon.spec.advice import advice
 from dbt.adapters.paimon.spec.build import collect_table_spec
 from dbt.adapters.paimon.spec.config_values import column_list
+from dbt.adapters.paimon.spec.dbt_snapshots import collect_snapshot_spec
 from dbt.adapters.paimon.spec.declared import Declared
 from dbt.adapters.paimon.spec.names_in_case import NamesInCase
 from dbt.adapters.paimon.spec.problems import Problems
-from dbt.adapters.paimon.spec.snapshots import collect_snapshot_spec
 from dbt.adapters.paimon.spec.strategies import IncrementalSpec, collect_incremental_spec
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import names

@@ -1,4 +1,4 @@
-"""Turns a model's `maintenance` config into a `MaintenancePolicy`; `maintenance.plan` decides what is due."""
+"""Turns a model's `maintenance` config into a `MaintenancePolicy`; `maintenance.due` decides what is due."""
 
 from __future__ import annotations
 

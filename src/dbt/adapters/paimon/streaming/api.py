@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, Node, is_empty_run
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, Node
 from dbt.adapters.paimon.catalogs.catalog import option_text
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.concurrency import leases
@@ -21,6 +21,7 @@ from dbt.adapters.paimon.connection_methods import PaimonConnectionMethod
 from dbt.adapters.paimon.macro_api import while_parsing
 from dbt.adapters.paimon.metadata import snapshots
 from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.run_flags import is_empty_run
 from dbt.adapters.paimon.spark.progress import report_progress
 from dbt.adapters.paimon.spec import strategies
 from dbt.adapters.paimon.spec.api import Specs

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.events.logging import AdapterLogger
 
 from dbt.adapters.paimon.__version__ import version as own_version
-from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, is_empty_run
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.metadata.snapshots import fingerprint
+from dbt.adapters.paimon.run_flags import is_empty_run
 from dbt.adapters.paimon.spec import skipping
 from dbt.adapters.paimon.unchanged import keys, nodes, queries
 from dbt.adapters.paimon.unchanged.keys import Key
-from dbt.adapters.paimon.writing import model_query, seeds
+from dbt.adapters.paimon.writing import model_query, node_file
 
 if TYPE_CHECKING:
     import agate
@@ -101,7 +102,7 @@ class Fingerprinter:
             "config that is passed over": self._adapter.defaults.warn_ignored_config is not None,
         }
         if rows is not None:
-            content = seeds.path_of(model, self._adapter.config).read_bytes()
+            content = node_file.path_of(model, self._adapter.config).read_bytes()
             inputs = {"its file": fingerprint(content.hex())}
             columns = [PaimonColumn(column=str(name), dtype="string") for name in rows.column_names]
             return NodeFingerprint(keys.key_of(node, inputs), tuple(columns))

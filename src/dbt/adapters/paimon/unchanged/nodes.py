@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from dbt.adapters.paimon.overrides import OURS
-from dbt.adapters.paimon.spec.snapshots import SNAPSHOT_STRATEGIES
+from dbt.adapters.paimon.spec.dbt_snapshots import SNAPSHOT_STRATEGIES
 from dbt.adapters.paimon.spec.strategies import STRATEGIES, has_conditions
 
 # The parts of a manifest node that its rows depend on; the others say where and when it was defined.

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, is_empty_run, sample_of_run
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.errors.warnings import warn
 from dbt.adapters.paimon.macro_api import while_parsing
+from dbt.adapters.paimon.run_flags import is_empty_run, sample_of_run
 from dbt.adapters.paimon.spec import change_rows, ordering_values, safeguards, spelling, strategies
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import event_time, predicates, quoted_names
@@ -20,7 +21,16 @@ from dbt.adapters.paimon.sql.statements import CACHE, KEEPS_PLANS, Statement
 from dbt.adapters.paimon.sql.text import quoted, without_end
 from dbt.adapters.paimon.tables.api import Tables
 from dbt.adapters.paimon.tables.existing import ExistingColumn, ExistingTable
-from dbt.adapters.paimon.writing import fixtures, model_query, python_models, read_limits, row_checks, seeds, snapshots
+from dbt.adapters.paimon.writing import (
+    dbt_snapshots,
+    fixtures,
+    model_query,
+    node_file,
+    python_models,
+    read_limits,
+    row_checks,
+    seeds,
+)
 from dbt.adapters.paimon.writing.model_query import ModelQuery
 
 if TYPE_CHECKING:
@@ -108,7 +118,7 @@ class Rows:
 
     def load_seed(self, model: Mapping[str, Any]) -> agate.Table:
         """The rows of a seed's file (see `seeds.load`)."""
-        path = seeds.path_of(model, self._adapter.config)
+        path = node_file.path_of(model, self._adapter.config)
         return seeds.load(path, model, self._adapter.defaults.warn_lossy_cast)
 
     def of_seed(self, view: str, rows: agate.Table, model: Mapping[str, Any]) -> ModelQuery:
@@ -122,7 +132,7 @@ class Rows:
     def of_python_model(self, view: str, code: str, model: Mapping[str, Any]) -> ModelQuery:
         """Run a Python model, and register its data frame as a temporary view of this thread's session."""
         with self._adapter.names_suggested():
-            path = seeds.path_of(model, self._adapter.config)
+            path = node_file.path_of(model, self._adapter.config)
             file = path.read_text("utf-8") if path.is_file() else ""
             python_models.stage(self._adapter.handle, code, model, view, self._adapter.versions, file)
         return self._of_view(view)
@@ -244,20 +254,16 @@ class Rows:
 
         Warns about rows without `updated_at` under `strategy: timestamp`.
         """
-        snapshots.require_check_cols(source, model)
-        found = self._adapter.query(snapshots.keys_sql(source, model["config"]))
-        if found and (warning := snapshots.key_warning(model, found[0])):
+        dbt_snapshots.require_check_cols(source, model)
+        found = self._adapter.query(dbt_snapshots.keys_sql(source, model["config"]))
+        if found and (warning := dbt_snapshots.key_warning(model, found[0])):
             warn(warning)
 
-    def reads_part(self) -> bool:
-        """Whether the run reads only part of its inputs (`--empty`, `--sample`)."""
-        return is_empty_run() or sample_of_run() is not None
-
     def spelled(self, source: ModelQuery, table: ExistingTable) -> ModelQuery:
-        """A query whose columns are spelled as in its table (see `snapshots.spelled_rows`)."""
+        """A query whose columns are spelled as in its table (see `dbt_snapshots.spelled_rows`)."""
         if self._adapter.versions.case_sensitive:
             return source
-        return snapshots.spelled_rows(source, [column.name for column in table.columns])
+        return dbt_snapshots.spelled_rows(source, [column.name for column in table.columns])
 
     @while_parsing(lambda names, *_, **__: list(names))
     def spelled_names(self, names: Sequence[str], columns: Sequence[PaimonColumn]) -> list[str]:

@@ -26,7 +26,7 @@ from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.sql.type_trees import Atom, TypeTree, type_tree
 from dbt.adapters.paimon.tables.column_changes import alterable, missing_filter_capability
 from dbt.adapters.paimon.tables.existing import ExistingColumn
-from dbt.adapters.paimon.writing.snapshots import time_columns
+from dbt.adapters.paimon.writing.dbt_snapshots import time_columns
 from dbt.adapters.paimon.writing.stored_values import null_around_struct, stored
 
 # The number of characters of a value that a message shows.

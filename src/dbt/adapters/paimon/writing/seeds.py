@@ -57,15 +57,6 @@ class SeedColumn:
         return self.data_type if self.data_type in _JSON_TYPES and not self.overridden else "string"
 
 
-def path_of(model: Mapping[str, Any], config: Any) -> Path:
-    """The file of a seed, found as dbt finds it: in the project or a package, otherwise under its `root_path`."""
-    root = Path(config.project_root)
-    if model["package_name"] != config.project_name:
-        root = root / config.packages_install_path / model["package_name"]
-    path = root / model["original_file_path"]
-    return path if path.exists() else Path(model.get("root_path") or root, model["original_file_path"])
-
-
 def load(path: Path, model: Mapping[str, Any], warn_lossy: Warn | None = None) -> agate.Table:
     """Read a seed's file as dbt does, except that the columns in `column_types` are read as strings.
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
-from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, Node, is_empty_run, sample_of_run, table_name
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, Node, table_name
 from dbt.adapters.paimon.changes.api import Changes
 from dbt.adapters.paimon.changes.positions import marked, short_hash
 from dbt.adapters.paimon.changes.read_modes import Output, UncomparableError
@@ -26,6 +26,7 @@ from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental, 
 from dbt.adapters.paimon.plan.materialized_views.refresh import KIND, Mode, PinnedSource, Refresh, RefreshKind, View
 from dbt.adapters.paimon.plan.steps import NodeRun, Plan
 from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.run_flags import writes_partial_rows
 from dbt.adapters.paimon.spark import responses
 from dbt.adapters.paimon.spec.api import Specs
 from dbt.adapters.paimon.spec.auto_buckets import is_rescaling
@@ -109,7 +110,7 @@ class MaterializedViews:
     def refresh(self, model: Node, run: NodeRun, kept: PaimonRelation) -> Refresh:
         """Plan the refresh of a view, and pin its sources; the caller holds its table's lock."""
         view = self._views.pop(model["unique_id"])
-        if is_empty_run() or sample_of_run() is not None:
+        if writes_partial_rows():
             return Refresh(RefreshKind.FULL, Reason.LIMITED_RUN.words(), view.sql)
         if view.query is None:
             return Refresh(RefreshKind.FULL, view.refusal.words if view.refusal else "", view.sql)

@@ -11,13 +11,14 @@ from typing import Final
 
 from dbt_common.exceptions import CompilationError
 
-from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, Node, is_empty_run, table_name
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, Node, table_name
 from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.options.table_options import did_you_mean
 from dbt.adapters.paimon.plan.materialized_views.query import Query, SourceColumns
 from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental, Reason
 from dbt.adapters.paimon.plan.materialized_views.refresh import Mode, View
 from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.run_flags import is_empty_run
 from dbt.adapters.paimon.spec.config_values import column_list
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import views

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from dbt.adapters.events.logging import AdapterLogger
 
-from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, is_empty_run, table_name
+from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, table_name
 from dbt.adapters.paimon.metadata import files
+from dbt.adapters.paimon.run_flags import is_empty_run
 from dbt.adapters.paimon.spec import auto_buckets
 from dbt.adapters.paimon.sql import size_estimates
 from dbt.adapters.paimon.sql.statements import Statement

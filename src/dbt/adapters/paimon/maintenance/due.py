@@ -47,7 +47,7 @@ class MaintenanceAction:
 
 
 def figures(policy: MaintenancePolicy) -> Figures:
-    """The figures that `plan` needs for a policy."""
+    """The figures that `actions` needs for a policy."""
     compact, expire = policy.compact or Compact(small_files=0), policy.expire_snapshots
     partitions = policy.expire_partitions is not None or bool(compact.newest)
     return Figures(
@@ -61,7 +61,7 @@ def figures(policy: MaintenancePolicy) -> Figures:
     )
 
 
-def plan(
+def actions(
     table: PaimonRelation,
     policy: MaintenancePolicy,
     state: TableState,
@@ -72,20 +72,20 @@ def plan(
 ) -> list[MaintenanceAction]:
     """Every action of a policy, due or not, in the order to run them; with `force`, a compaction is always due."""
     planner = _Planner(table.parts, state, spec, versions)
-    actions: list[MaintenanceAction] = []
+    found: list[MaintenanceAction] = []
     if policy.expire_partitions:
-        actions.append(planner.expire_partitions(policy.expire_partitions))
+        found.append(planner.expire_partitions(policy.expire_partitions))
     if policy.compact:
-        actions.append(planner.compact(policy.compact, force=force))
+        found.append(planner.compact(policy.compact, force=force))
     if policy.expire_snapshots:
         # Each earlier action that is due makes a table snapshot, too.
-        commits = sum(action.due for action in actions)
-        actions.append(planner.expire_snapshots(policy.expire_snapshots, commits))
+        commits = sum(action.due for action in found)
+        found.append(planner.expire_snapshots(policy.expire_snapshots, commits))
     if policy.remove_orphan_files:
-        actions.append(planner.remove_orphans(policy.remove_orphan_files))
+        found.append(planner.remove_orphans(policy.remove_orphan_files))
     if policy.rescale:
-        actions.append(planner.rescale(policy.rescale))
-    return actions
+        found.append(planner.rescale(policy.rescale))
+    return found
 
 
 @dataclass(frozen=True)
