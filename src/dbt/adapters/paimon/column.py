@@ -9,6 +9,10 @@ from typing import Final
 from dbt.adapters.base.column import Column
 from dbt.adapters.spark.column import SparkColumn
 
+from dbt.adapters.paimon.sql.data_types import is_text
+from dbt.adapters.paimon.sql.plain_values import INTEGERS
+from dbt.adapters.paimon.sql.text import quoted
+
 # char(n) and varchar(n), with the length as a group.
 SIZED: Final = re.compile(r"(?:var)?char(?:acter)?\s*\(\s*(\d+)\s*\)")
 # Paimon's STRING is a varchar of this length.
@@ -21,10 +25,10 @@ class PaimonColumn(SparkColumn):
 
     @property
     def quoted(self) -> str:
-        return f"`{self.column.replace('`', '``')}`"
+        return quoted(self.column)
 
     def is_string(self) -> bool:
-        return self.dtype.lower().startswith(("string", "varchar", "char"))
+        return is_text(self.dtype)
 
     def string_size(self) -> int:
         sized = SIZED.match(self.dtype.lower())
@@ -42,4 +46,4 @@ class PaimonColumn(SparkColumn):
         return self.dtype.lower().startswith("decimal")
 
     def is_integer(self) -> bool:
-        return self.dtype.lower() in ("tinyint", "smallint", "int", "integer", "bigint")
+        return self.dtype.lower() in INTEGERS

@@ -31,6 +31,7 @@ from dbt.adapters.paimon.spec.maintenance_policy import RETAIN_MIN, ExpirePartit
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import TableSpec, option_of_branch
 from dbt.adapters.paimon.sql import booleans, procedures
+from dbt.adapters.paimon.sql.data_types import is_text
 from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.tables.api import Tables
@@ -327,7 +328,7 @@ class Maintenance:
         if problems:
             raise DbtRuntimeError(f"expire_partitions on {relation}: {problems[0]}.")
         if expire.expire_strategy != "values-time":
-            self._refuse_commas(relation, [name for name, kind in keyed.items() if "string" in kind or "char" in kind])
+            self._refuse_commas(relation, [name for name, kind in keyed.items() if is_text(kind)])
 
     def _refuse_commas(self, relation: PaimonRelation, names: Sequence[str]) -> None:
         """Refuse to expire partitions if a value has a comma: Paimon may drop another partition."""

@@ -24,6 +24,7 @@ from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec import deleting
 from dbt.adapters.paimon.spec.components import iceberg
 from dbt.adapters.paimon.spec.table import TableSpec, option_of_branch
+from dbt.adapters.paimon.sql.data_types import is_text
 from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.streaming.dead_letters import dead_letters_of
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 logger = AdapterLogger("Paimon")
 # Formats of data files that Spark reads without additional jars.
 FORMATS: Final = ("parquet", "orc")
-_STRING_TYPE: Final = re.compile(r"string|(var)?char\b.*")
 _KEY_TYPE: Final = re.compile(r"(tiny|small|big)?int|decimal\(.*|date|string")
 # Paimon's data and changelog files, whatever their format, are in folders of these names (FileStorePathFactory).
 _IN_BUCKET: Final = re.compile(r"/bucket-[^/]+/[^/]+\Z")
@@ -126,7 +126,7 @@ def target_of(
     columns, tests = {}, []
     for name, value in key.items():
         column, data_type = types[name.lower()]
-        columns[column] = read_as = "string" if _STRING_TYPE.fullmatch(data_type) else data_type
+        columns[column] = read_as = "string" if is_text(data_type) else data_type
         if not _KEY_TYPE.fullmatch(read_as):
             raise DbtRuntimeError(
                 f"erase: {relation.shown}: {column} is a {data_type}, but a key must be a string, an integer, a "

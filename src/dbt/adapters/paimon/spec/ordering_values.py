@@ -12,10 +12,9 @@ from typing import Any
 
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.sql.data_types import FLOATS
 from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.sql.type_trees import Atom, TypeTree, any_part, type_tree
-
-_FLOATING = ("float", "double")
 
 
 def select_list(columns: Sequence[PaimonColumn], spec: TableSpec, model: Mapping[str, Any]) -> str | None:
@@ -40,11 +39,11 @@ def select_list(columns: Sequence[PaimonColumn], spec: TableSpec, model: Mapping
 
 
 def _is_nan(value: str, tree: TypeTree) -> str:
-    return f"isnan({value})" if isinstance(tree, Atom) and tree.name in _FLOATING else ""
+    return f"isnan({value})" if isinstance(tree, Atom) and tree.name in FLOATS else ""
 
 
 def _column_sql(column: PaimonColumn, has_nan: str, model: Mapping[str, Any], is_key: bool) -> str:
-    verb = "is" if column.dtype in _FLOATING else "has a value that is"
+    verb = "is" if column.dtype in FLOATS else "has a value that is"
     fault = string_literal(
         f"{model.get('resource_type', 'model')} '{model['name']}': the {'key' if is_key else 'sequence'} column "
         f"{column.name} {verb} NaN, which "

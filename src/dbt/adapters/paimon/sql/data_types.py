@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 _RENAMED = {"INTEGER": "int", "BYTES": "binary"}
 _DIGITS_OF_A_SECOND = 6
 NESTED = ("array", "map", "struct")
+TEXTS = ("string", "varchar", "char")
+# `real` is another name of `float`.
+FLOATS = ("float", "real", "double")
 # The type `void`, but not a field of that name.
 _VOID = re.compile(r"`(?:[^`]|``)*`|(?P<void>\bvoid\b(?!:))")
 _FIELD = re.compile(r"(`(?:[^`]|``)*`|\w+):")
@@ -98,6 +101,11 @@ def field_names(data_type: str) -> list[str]:
 def type_name(data_type: str) -> str:
     """A Spark type's name: 'decimal' for 'decimal(10,2)', 'array' for 'array<int>'."""
     return re.split(r"[(<\s]", data_type.strip().lower(), maxsplit=1)[0]
+
+
+def is_text(data_type: str) -> bool:
+    """Whether a Spark type is `string`, `varchar(n)` or `char(n)`."""
+    return data_type.strip().lower().startswith(TEXTS)
 
 
 def is_whole(described: str) -> bool:

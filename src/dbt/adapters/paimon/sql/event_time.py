@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any, Final
 
+from dbt.adapters.base.column import Column
 from dbt_common.exceptions import CompilationError
 
-from dbt.adapters.paimon.column import PaimonColumn
+from dbt.adapters.paimon.sql.data_types import is_text
 from dbt.adapters.paimon.sql.text import is_plain, quoted, string_literal
 
 # Suffixes that turn a date or time string, which may be incomplete, into a timestamp in UTC.
@@ -106,7 +107,7 @@ def batch_condition(model: Mapping[str, Any], columns: Iterable[Any], sample: Wi
     return condition(f"{{alias}}.{quoted(name)}", window.within(sample), data_type)
 
 
-def checked(model: Mapping[str, Any], columns: Sequence[PaimonColumn], sample: Window = UNBOUNDED) -> str | None:
+def checked(model: Mapping[str, Any], columns: Sequence[Column], sample: Window = UNBOUNDED) -> str | None:
     """A SELECT list that fails for a row outside of the batch's window; None without a batch.
 
     The next run would not replace such a row but add it again, and another batch would delete it.
@@ -121,7 +122,7 @@ def checked(model: Mapping[str, Any], columns: Sequence[PaimonColumn], sample: W
     )
 
 
-def _in_window(column: PaimonColumn, window: Window, model: Mapping[str, Any]) -> str:
+def _in_window(column: Column, window: Window, model: Mapping[str, Any]) -> str:
     inside = condition(column.quoted, window, column.dtype)
     fault = string_literal(
         f"model '{model['name']}': event_time {column.name}: a row of the batch from {window.start} (included) "
@@ -183,9 +184,7 @@ _CONDITIONS: Final = {"timestamp": _instant, "timestamp_ntz": _clock, "date": _d
 
 
 def _kind(data_type: str) -> str | None:
-    kind = data_type.lower()
-    if kind.startswith(("string", "varchar(", "char(")):
-        return "string"
+    kind = "string" if is_text(data_type) else data_type.lower()
     return kind if kind in _CONDITIONS else None
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.sql.data_types import FLOATS, TEXTS
 from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.sql.type_trees import Array, Map, Struct, type_tree
 
@@ -18,11 +19,10 @@ Scalar = Callable[[Any, str], str]
 _NESTED: Final = re.compile(r"\s*(?:array|map|struct)\s*<.*>\s*\Z", re.IGNORECASE | re.DOTALL)
 _QUOTED: Final = re.compile(r"\s*'(?P<text>(?:[^'\\]|\\.)*)'\s*\Z", re.DOTALL)
 _SIZED_TEXT: Final = re.compile(r"(?:varchar|(?P<blanks>char(?:acter)?))\s*\(\s*(?P<size>\d+)\s*\)", re.IGNORECASE)
-_BINARY_NUMBERS: Final = ("float", "real", "double")
 
 # A non-NULL value for each type that is not a number.
 _SOME: Final[Mapping[str, Any]] = {
-    **dict.fromkeys(("string", "varchar", "char", "binary"), ""),
+    **dict.fromkeys((*TEXTS, "binary"), ""),
     **dict.fromkeys(("date", "timestamp", "timestamp_ntz", "timestamp_ltz"), "1970-01-01"),
     "boolean": False,
     "array": (),
@@ -49,7 +49,7 @@ def safe_cast(field: Any, data_type: str) -> str:
         text = f"cast({expression} as string)"
         measured = f"rtrim({text})" if sized["blanks"] else text
         return f"if(length({measured}) <= {sized['size']}, {value}, null)"
-    if data_type.strip().lower() in _BINARY_NUMBERS:
+    if data_type.strip().lower() in FLOATS:
         too_large = f"abs({value}) = double('infinity') and not cast({expression} as string) ilike '%inf%'"
         return f"if({too_large}, null, {value})"
     return value

@@ -14,17 +14,17 @@ from dbt.adapters.paimon.column import SIZED
 from dbt.adapters.paimon.spec.strategies import MERGE, UPSERTING
 from dbt.adapters.paimon.spec.table import TableSpec, lower_names
 from dbt.adapters.paimon.sql.assignment import can_alter_type
-from dbt.adapters.paimon.sql.data_types import typed_nulls
+from dbt.adapters.paimon.sql.data_types import FLOATS, TEXTS, typed_nulls
+from dbt.adapters.paimon.sql.plain_values import INTEGERS
 from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.sql.type_trees import Atom, TypeTree, type_tree
 from dbt.adapters.paimon.tables.existing import ExistingColumn, ExistingTable
 
-_TEXTS = ("char", "varchar", "string")
 # Type -> its kind; any other type is a kind of its own.
 _KINDS = {
-    **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), "integer"),
-    **dict.fromkeys(("float", "double"), "floating-point"),
-    **dict.fromkeys(_TEXTS, "text"),
+    **dict.fromkeys(INTEGERS, "integer"),
+    **dict.fromkeys(FLOATS, "floating-point"),
+    **dict.fromkeys(TEXTS, "text"),
 }
 
 
@@ -383,7 +383,7 @@ def alterable(column: ExistingColumn, data_type: str, spec: TableSpec) -> bool:
 
 
 def _is_string(tree: TypeTree | None) -> bool:
-    return isinstance(tree, Atom) and tree.name in _TEXTS
+    return isinstance(tree, Atom) and tree.name in TEXTS
 
 
 def _same_type(old: str, new: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from dbt_common.exceptions import CompilationError
 
-from dbt.adapters.paimon.sql.data_types import typed_nulls
+from dbt.adapters.paimon.sql.data_types import TEXTS, typed_nulls
 from dbt.adapters.paimon.sql.literals import is_nested, typed_value
 from dbt.adapters.paimon.sql.plain_values import INTEGERS, surely_fits
 from dbt.adapters.paimon.sql.text import string_literal
@@ -81,7 +81,7 @@ def cell_sql(value: Any, data_type: str, where: str, check_values: bool = True) 
 
 
 def _is_string(data_type: str) -> bool:
-    return data_type.strip().lower().startswith(("string", "varchar", "char", "binary"))
+    return data_type.strip().lower().startswith((*TEXTS, "binary"))
 
 
 def _expression(sql: str, data_type: str, where: str) -> str:

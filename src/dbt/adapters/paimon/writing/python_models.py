@@ -7,7 +7,7 @@ import numbers
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from dbt_common.exceptions import DbtRuntimeError
 
@@ -15,6 +15,7 @@ from dbt.adapters.paimon.errors import excerpts, messages, python_text
 from dbt.adapters.paimon.machine import installation
 from dbt.adapters.paimon.options.table_options import lookup, suggestion, table_options
 from dbt.adapters.paimon.spark.progress import report_progress
+from dbt.adapters.paimon.sql.plain_values import INTEGERS
 from dbt.adapters.paimon.sql.text import quoted
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
     from dbt.adapters.paimon.capabilities import Versions
     from dbt.adapters.paimon.spark.handles import Handle
-
-_BIGINT: Final = range(-(2**63), 2**63)
 
 
 def stage(
@@ -139,7 +138,7 @@ def _first_too_wide(column: Any) -> int | None:
         for value in (column if column.dtype.kind in "uO" else ())
         if not isinstance(value, bool) and isinstance(value, numbers.Integral)
     )
-    return next((integer for integer in integers if integer not in _BIGINT), None)
+    return next((integer for integer in integers if integer not in INTEGERS["bigint"]), None)
 
 
 def _schema_of(frame: Any, model: str) -> StructType:

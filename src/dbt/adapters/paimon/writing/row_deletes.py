@@ -18,6 +18,7 @@ from dbt.adapters.paimon.spec import change_rows, deleting
 from dbt.adapters.paimon.spec.deleting import DeleteMethod
 from dbt.adapters.paimon.spec.strategies import WHOLE_TABLE
 from dbt.adapters.paimon.sql import deletions, procedures
+from dbt.adapters.paimon.sql.data_types import is_text
 from dbt.adapters.paimon.sql.deletions import Deletion
 from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.sql.text import quoted, string_literal
@@ -31,7 +32,6 @@ logger = AdapterLogger("Paimon")
 _KIND: Final = "delete_rows"
 # Makes DELETE evaluate each row instead of dropping partitions.
 _BY_ROWS: Final = {"spark.paimon.delete.force-produce-changelog": "true"}
-_TEXTS: Final = ("string", "varchar", "char")
 _REMEDY: Final = (
     'Use delete_rows, which deletes the right rows of this table: {{ delete_rows(this, "<condition>") }} in a hook, or '
     "dbt run-operation delete_rows --args '{relation: <table>, where: \"<condition>\"}'"
@@ -160,7 +160,7 @@ class RowDeletes:
         partitions = {name.lower() for name in existing.partition_by}
         tests: list[str] = []
         for column in existing.columns:
-            if column.name.lower() in partitions and column.data_type.lower().startswith(_TEXTS):
+            if column.name.lower() in partitions and is_text(column.data_type):
                 name = quoted(column.name)
                 tests.append(f"{name} = ''")
                 tests += (f"startswith({name}, {string_literal(blank)})" for blank in _BLANKS)

@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import Final
 
 from dbt.adapters.paimon.column import SIZED
+from dbt.adapters.paimon.sql.data_types import FLOATS
 from dbt.adapters.paimon.sql.plain_values import DECIMAL, precision_and_scale
 from dbt.adapters.paimon.sql.text import string_literal
 
@@ -26,7 +27,6 @@ _MOMENTS: Final[Mapping[str, str]] = {
     "timestamp_ltz": rf"^\s*{_DAY}([ T]{_TIME}{_ZONE})?\s*$",
     "timestamp_ntz": rf"^\s*{_DAY}([ T]{_TIME})?\s*$",
 }
-_FLOATS: Final = ("float", "real", "double")
 _HINTS: Final[Mapping[str, str]] = {
     "date": "which is written 2024-01-31",
     **dict.fromkeys(
@@ -57,7 +57,7 @@ def bad_text(cell: str, data_type: str, lossless: bool = True) -> str:
         )
     elif kind in _MOMENTS:
         loses = f" or not {cell} rlike {string_literal(_MOMENTS[kind])}"
-    elif kind in _FLOATS:
+    elif kind in FLOATS:
         loses = f" or {_float_differs(cell, value)}"
     return f"{cell} is not null and ({value} is null{loses})"
 

@@ -20,6 +20,7 @@ from dbt_common.exceptions import CompilationError, DbtRuntimeError
 from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.errors.warnings import warn
 from dbt.adapters.paimon.options.table_options import suggestion
+from dbt.adapters.paimon.sql.plain_values import INTEGERS
 from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.writing.seed_values import bad_text, differs_as_double, not_valid
 
@@ -34,7 +35,6 @@ Warn = Callable[[str], None]
 ROWS_A_DOCUMENT = 1_000
 # JSON's own types; a value of any other type is sent as a string, which Spark casts.
 _JSON_TYPES = ("bigint", "double", "boolean")
-_BIGINT = range(-(2**63), 2**63)
 _BIGINT_DIGITS = 19
 _DECIMAL_DIGITS = 38
 _FINER_TIME: Final = re.compile(r":\d+[.,]\d{6}\d*[1-9]")
@@ -256,7 +256,8 @@ def _json_value(value: Any, column: SeedColumn, model: Mapping[str, Any]) -> Any
     if column.carried == "bigint":
         number = Decimal(value)
         # Huge exponents would take minutes to become an integer.
-        if not number.is_finite() or (number and number.adjusted() >= _BIGINT_DIGITS) or int(number) not in _BIGINT:
+        is_huge = not number.is_finite() or (number and number.adjusted() >= _BIGINT_DIGITS)
+        if is_huge or int(number) not in INTEGERS["bigint"]:
             raise DbtRuntimeError(
                 f"{_where(model)}: column {column.name}: {value} does not fit into bigint. "
                 f"Give the column a type: column_types: {{{column.name}: '{_type_for(number, 'decimal(38,0)')}'}}."

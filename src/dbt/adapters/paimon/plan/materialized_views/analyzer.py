@@ -16,6 +16,8 @@ from dbt.adapters.paimon.plan.materialized_views import parsing
 from dbt.adapters.paimon.plan.materialized_views.parsing import Lookup
 from dbt.adapters.paimon.plan.materialized_views.query import Branch, Join, Query, Read, SourceColumns
 from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental, Reason
+from dbt.adapters.paimon.sql.data_types import is_text
+from dbt.adapters.paimon.sql.plain_values import INTEGERS
 
 # The CTEs in scope, by lower-case name, each with the scope that it is defined in.
 Scope = Mapping[str, tuple[exp.CTE, "Scope"]]
@@ -33,8 +35,6 @@ _SQL_WORDS: Final = {
 }
 _GROUPING: Final = ("group", "distinct")
 _FILTERS: Final = ("where", "having", "limit")
-_INTEGERS: Final = frozenset("tinyint smallint int bigint".split())
-_STRING_TYPES: Final = ("string", "varchar", "char")
 _INEXACT: Final = ("float", "double", "array", "map", "struct")
 # Prefix for columns without an alias, whose names only Spark knows.
 _UNNAMED: Final = "__dbt_unnamed_"
@@ -454,9 +454,8 @@ def _types(table: SourceColumns) -> dict[str, str]:
 
 def _compares_exactly(left: str, right: str) -> bool:
     """Whether a value of `left` equals at most one value of `right`: the strings '01' and '1' both equal 1."""
-    strings = left.startswith(_STRING_TYPES) and right.startswith(_STRING_TYPES)
     same = left == right and not left.startswith(_INEXACT)
-    return same or strings or (left in _INTEGERS and right in _INTEGERS)
+    return same or (is_text(left) and is_text(right)) or (left in INTEGERS and right in INTEGERS)
 
 
 def _output_of(group: exp.Expr, node: exp.Select, tables: _Tables, output: _Output) -> int:

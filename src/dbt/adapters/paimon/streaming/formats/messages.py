@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from dbt.adapters.paimon.sql.plain_values import INTEGERS
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.sql.type_trees import TypeTree, any_part, type_tree
 from dbt.adapters.paimon.streaming.descriptions import SourceColumn
@@ -60,10 +61,9 @@ _TIMES: Final = {
 _HALF_PAIR: Final = (
     r"(?i)\\u(?:d[89ab][0-9a-f]{2}(?!\\ud[c-f][0-9a-f]{2})|(?<!\\ud[89ab][0-9a-f]{2}\\u)d[c-f][0-9a-f]{2})"
 )
-_INTEGERS: Final = ("tinyint", "smallint", "int", "bigint")
 # The types that `from_json` reads from exact messages. It reads decimals as double and other types as string; the SQL
 # then parses them.
-_EXACT: Final = ("boolean", *_INTEGERS, "float", "double", "string")
+_EXACT: Final = ("boolean", *INTEGERS, "float", "double", "string")
 SIZED_TEXT: Final = re.compile(r"(?:var)?char\((\d+)\)")
 DECIMAL_TYPE: Final = re.compile(r"decimal\((\d+),(\d+)\)")
 # Nested types for which `from_json` accepts approximate values (group `type`); field names are skipped.
@@ -273,7 +273,7 @@ def value_sql(marked: str, column: SourceColumn, text: str = "", *, untyped: boo
         return _if(f"char_length({text_value}) <= {length[1]}", text_value)
     if data_type == "boolean":
         return _if(f"{written} in ('true', 'false')", f"{written} = 'true'")
-    if data_type in _INTEGERS:
+    if data_type in INTEGERS:
         return _if(_matches(marked, f"{number}{sign}[0-9]+$"), f"try_cast({own} as {data_type})")
     if decimal := DECIMAL_TYPE.fullmatch(data_type):
         return _decimal_sql(marked, int(decimal[1]), int(decimal[2]))
