@@ -104,7 +104,7 @@ class NodeWriter(Macros):
         }
         if run.strategy == MICROBATCH:
             arguments["batch_window"] = rows.batch_window(node, plan.table_columns)
-        sql, conf = str(strategy.call(arguments)), conf_of(run.strategy, plan.spec)
+        sql, conf = str(strategy.call(arguments)), conf_of(strategy.kind, plan.spec)
         if strategy.override:
             sql, more = self.plans.row_deletes.prepared(sql)
             conf = {**conf, **more}

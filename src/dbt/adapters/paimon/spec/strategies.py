@@ -130,9 +130,14 @@ def has_conditions(config: Mapping[str, Any]) -> bool:
     return bool(incremental_predicates(config)) or any(config.get(key) for key in _CONDITIONS)
 
 
-def conf_of(strategy: str, spec: TableSpec) -> Mapping[str, str]:
-    """Spark settings for a strategy's statement: the dynamic overwrite mode if it replaces partitions, else none."""
-    return BY_PARTITION if strategy in (INSERT_OVERWRITE, MICROBATCH) and spec.partition_by else {}
+def conf_of(kind: str, spec: TableSpec) -> Mapping[str, str]:
+    """Spark settings for the statement of an increment: the dynamic overwrite mode if it may replace partitions.
+
+    Args:
+        kind: a strategy, a project's own strategy, or `<strategy> override`. The SQL of the last two is unknown.
+    """
+    by_partition = kind in (INSERT_OVERWRITE, MICROBATCH) or kind not in STRATEGIES
+    return BY_PARTITION if by_partition and spec.partition_by else {}
 
 
 def on_schema_change(config: Mapping[str, Any]) -> str:

@@ -8,6 +8,12 @@
   guarantees no order. In a table without partitions, one MERGE replaces the window.
 -#}
 {% macro paimon__get_incremental_microbatch_sql(arg_dict) %}
+  {%- if arg_dict.batch_window is not defined -%}
+    {%- do exceptions.raise_compiler_error(
+      "model '" ~ model.name ~ "': get_incremental_microbatch_sql replaces the rows of a batch, and only a run with "
+      "incremental_strategy='microbatch' has batches. Set it, or call get_incremental_insert_overwrite_sql."
+    ) -%}
+  {%- endif -%}
   {%- set window = arg_dict.batch_window -%}
   {%- if not window -%}
     {%- do return(
