@@ -9,6 +9,7 @@ from dbt.adapters.paimon.spec.problems import ConfigErrors, Problems
 from dbt.adapters.paimon.spec.strategies import (
     STRATEGIES,
     collect_strategy,
+    conf_of,
     default_strategy,
     replace_fault,
 )
@@ -316,6 +317,21 @@ def test_a_batch_replaces_all_rows_of_its_keys(engine):
 def test_refused(requested, spec, config, parts):
     (message,) = refusals(requested, spec, **config)
     assert [part for part in parts if part not in message] == []
+
+
+def test_a_macro_of_the_project_is_no_misspelling():
+    problems = Problems("orders")
+    config = {"incremental_strategy": "append_only"}
+    assert collect_strategy(APPEND, config, P09, problems, has_macro=True) == "append_only"
+    assert not problems.messages
+    assert "Did you mean 'append'?" in refusals("append_only", APPEND)[0]
+
+
+@pytest.mark.parametrize("kind", ["insert_overwrite", "microbatch", "replace_days", "append override"])
+def test_partitions_are_replaced_one_by_one(kind):
+    assert conf_of(kind, PARTITIONED) == {"spark.sql.sources.partitionOverwriteMode": "dynamic"}
+    assert conf_of(kind, APPEND) == {}
+    assert conf_of("append", PARTITIONED) == {}
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,17 @@ PROJECT = """
 {% macro get_incremental_upsert_sql(arg_dict) %}
   insert into {{ arg_dict.target_relation }} select id, n + 1, day from {{ arg_dict.temp_relation }}
 {% endmacro %}
+{# Strategies of the project's own. The name of the second resembles one of the adapter's. #}
+{% macro get_incremental_replace_days_sql(arg_dict) %}
+  {%- set rows = "(select * from " ~ arg_dict.temp_relation ~ " where id > 1)" -%}
+  {{ return(get_incremental_insert_overwrite_sql(dict(arg_dict, temp_relation=rows))) }}
+{% endmacro %}
+{% macro get_incremental_append_only_sql(arg_dict) %}
+  insert into {{ arg_dict.target_relation }} select id, n + 2, day from {{ arg_dict.temp_relation }}
+{% endmacro %}
+{% macro get_incremental_by_window_sql(arg_dict) %}
+  {{ return(get_incremental_microbatch_sql(arg_dict)) }}
+{% endmacro %}
 {% macro default__location_clause() %}{% endmacro %}
 
 {# As in projects with elementary. #}
@@ -54,6 +65,12 @@ CONFIGS = {
     "deleted": "incremental_strategy='delete+insert', unique_key='id'",
     "overwritten": "incremental_strategy='insert_overwrite', partition_by='day'",
     "upserted": "primary_key='id'",
+    "days_replaced": "incremental_strategy='replace_days', partition_by='day'",
+    "appended_only": "incremental_strategy='append_only'",
+}
+# A strategy of the project's own whose increment is refused.
+REFUSED = {
+    "windows": "incremental_strategy='by_window', partition_by='day'",
 }
 
 
@@ -77,7 +94,7 @@ class TestOverrides:
     @pytest.fixture(scope="class")
     def models(self):
         head = "{{{{ config(materialized='incremental', {}) }}}}"
-        return {f"{name}.sql": head.format(config) + MODEL for name, config in CONFIGS.items()}
+        return {f"{name}.sql": head.format(config) + MODEL for name, config in {**CONFIGS, **REFUSED}.items()}
 
     @pytest.fixture(scope="class")
     def tests(self):
@@ -86,10 +103,12 @@ class TestOverrides:
     @pytest.mark.usefixtures("project", "installed")
     def test_overrides_write_the_rows(self, rows):
         run_dbt(["run"])
-        run_dbt(["run"])
+        failed = [result for result in run_dbt(["run"], expect_pass=False) if result.status != "success"]
+        assert [result.node.name for result in failed] == list(REFUSED)
+        assert "Set it, or call get_incremental_insert_overwrite_sql" in failed[0].message
         found = {
             name: [tuple(row) for row in rows(f"select id, n from {{schema}}.{name} order by id, n")]
-            for name in CONFIGS
+            for name in (*CONFIGS, *REFUSED)
         }
         # In merged_by_key, the row outside the window is inserted too, and replaces the row with the same key.
         assert found == {
@@ -98,6 +117,9 @@ class TestOverrides:
             "deleted": [(1, 10), (1, 25), (2, 26), (3, 30)],
             "overwritten": [(1, 1025), (2, 1026), (3, 1030)],
             "upserted": [(1, 26), (2, 27), (3, 31)],
+            "days_replaced": [(1, 10), (2, 26), (3, 30)],
+            "appended_only": [(1, 10), (1, 27), (2, 20), (2, 28), (3, 32)],
+            "windows": [(1, 10), (2, 20)],
         }
         run_dbt(["test"])
         assert rows("select name from {schema}.tested") == [("no_negative_key",)]

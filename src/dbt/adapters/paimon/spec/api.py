@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 from dbt_common.exceptions import DbtRuntimeError
@@ -22,7 +23,7 @@ from dbt.adapters.paimon.spec.dbt_snapshots import collect_snapshot_spec
 from dbt.adapters.paimon.spec.declared import Declared
 from dbt.adapters.paimon.spec.names_in_case import NamesInCase
 from dbt.adapters.paimon.spec.problems import Problems
-from dbt.adapters.paimon.spec.strategies import IncrementalSpec, collect_incremental_spec
+from dbt.adapters.paimon.spec.strategies import IncrementalSpec, collect_incremental_spec, macro_of
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import names
 
@@ -51,10 +52,17 @@ class Specs:
 
     def incremental(self, model: Mapping[str, Any]) -> IncrementalSpec:
         """The table spec and strategy of an incremental model; raises ConfigErrors with the problems of both."""
-        spec = self.read(model, collect_incremental_spec)
+        has_macro = self._has_macro(model, macro_of(str(model["config"].get("incremental_strategy"))))
+        spec = self.read(model, partial(collect_incremental_spec, has_macro=has_macro))
         spec = replace(spec, table=self._sized(spec.table, model))
         self.advise(model, spec.table)
         return spec
+
+    def _has_macro(self, model: Mapping[str, Any], name: str) -> bool:
+        """Whether the project, or the model's package, has a macro of this name."""
+        macros = getattr(self._adapter.get_macro_resolver(), "macros", {})
+        packages = (self._adapter.config.project_name, model.get("package_name"))
+        return any(f"macro.{package}.{name}" in macros for package in packages)
 
     def read(self, model: Mapping[str, Any], collect: Callable[[Declared, Versions, Problems], S]) -> S:
         """What `collect` makes of a node that `check_node` accepts; raises ConfigErrors with all problems."""

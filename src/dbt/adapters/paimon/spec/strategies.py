@@ -97,17 +97,30 @@ def merges(spec: TableSpec, config: Mapping[str, Any]) -> bool:
     return strategy in (MERGE, DELETE_INSERT) or (strategy == MICROBATCH and not spec.partition_by)
 
 
-def collect_incremental_spec(declared: Declared, versions: Versions, problems: Problems) -> IncrementalSpec:
-    """The table and the strategy of an incremental model; do not use them if this adds to `problems`."""
+def collect_incremental_spec(
+    declared: Declared, versions: Versions, problems: Problems, *, has_macro: bool = False
+) -> IncrementalSpec:
+    """The table and the strategy of an incremental model; do not use them if this adds to `problems`.
+
+    `has_macro`: see `collect_strategy`.
+    """
     table = collect_table_spec(declared, versions, problems)
-    strategy = collect_strategy(table, declared.config, versions, problems)
+    strategy = collect_strategy(table, declared.config, versions, problems, has_macro=has_macro)
     return IncrementalSpec(ordered_by_kind(table) if strategy == APPLY_CHANGES else table, strategy)
 
 
-def collect_strategy(spec: TableSpec, config: Mapping[str, Any], versions: Versions, problems: Problems) -> str:
+def macro_of(strategy: str) -> str:
+    """The name of the macro that renders a strategy's statement, as in BaseAdapter.get_incremental_strategy_macro."""
+    return f"get_incremental_{strategy.replace('+', '_')}_sql"
+
+
+def collect_strategy(
+    spec: TableSpec, config: Mapping[str, Any], versions: Versions, problems: Problems, *, has_macro: bool = False
+) -> str:
     """The strategy of an incremental model; adds its problems to `problems`.
 
-    An unknown name refers to a macro of the project (`get_incremental_<name>_sql`), unless it looks misspelt.
+    An unknown name refers to a macro of the project (see `macro_of`). If the project has no such macro (`has_macro`),
+    and the name resembles a strategy, it is misspelt.
     """
     strategy, config = _strategy_of(spec, config), {**config, "incremental_predicates": incremental_predicates(config)}
     _check_schema_change(config, problems)
@@ -115,7 +128,7 @@ def collect_strategy(spec: TableSpec, config: Mapping[str, Any], versions: Versi
         faults = STRATEGIES[strategy].faults(_Request(spec, config, versions))
         for key, reason in (*_merge_key_faults(strategy, config), *faults):
             problems.add(key, strategy if key == _STRATEGY else config.get(key), reason)
-    elif near := suggestion(strategy, STRATEGIES):
+    elif not has_macro and (near := suggestion(strategy, STRATEGIES)):
         problems.add(_STRATEGY, strategy, f"unknown strategy. Did you mean '{near}'?")
     return strategy
 
