@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dbt.adapters.paimon.sql.text import (
+    begins_query,
     commented,
     ilike,
     is_empty,
@@ -150,3 +151,16 @@ def test_nothing_to_run(script: str, empty: bool) -> None:
 )
 def test_no_comment_may_follow(script: str, takes: bool) -> None:
     assert takes_the_rest(script) is takes
+
+
+@pytest.mark.parametrize(
+    ("header", "begins"),
+    [
+        ("with a as (select 1)", True),
+        ("set x=1; /* b */ WITH a as (select 1)", True),
+        ("set x=with", False),
+        ("", False),
+    ],
+)
+def test_a_header_may_begin_the_query(header: str, begins: bool) -> None:
+    assert begins_query(header) is begins

@@ -370,6 +370,9 @@ class PaimonAdapter(SparkAdapter):
         """
         resolver = macro_resolver or self._macro_resolver
         macro_name = self.operations.macro_named(macro_name, resolver, project, kwargs or {})
+        # `dbt show` looks up this macro without a dispatch; it puts the header in front of the query.
+        if macro_name == "get_show_sql" and kwargs and (header := kwargs["sql_header"]):
+            kwargs = {**kwargs, "sql_header": f"{header}{self.rows.end_of_header(header)}"}
         return super().execute_macro(macro_name, macro_resolver, project, context_override, kwargs, needs_conn)
 
     def pre_model_hook(self, config: Mapping[str, Any]) -> ExitStack:

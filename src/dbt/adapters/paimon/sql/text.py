@@ -23,6 +23,7 @@ _OPAQUE: Final = re.compile(
 _BLANK: Final = re.compile(r"[\s;]+|--(?:\\\r?\n|[^\r\n])*|(?P<bracketed>/\*)")
 # Statements that end in free text (`.*?` in SqlBaseParser.g4), in which Spark does not recognize comments.
 _TO_THE_END: Final = re.compile(r"(?:set|reset|add|list)\b", re.IGNORECASE)
+_WITH: Final = re.compile(r"with\b", re.IGNORECASE)
 _BRACKET: Final = re.compile(r"/\*|\*/")
 _FIRST_LINE_COMMENT: Final = re.compile(r"/\*(?:(?!\*/).)*\*/[ \t]*\n")
 
@@ -120,6 +121,12 @@ def takes_the_rest(script: str) -> bool:
     """Whether Spark would read a comment after a script as part of its last statement, which ends in free text."""
     last = statements(script)[-1]
     return _TO_THE_END.match(last, after_blanks(last)) is not None
+
+
+def begins_query(header: str) -> bool:
+    """Whether a SQL header is the beginning of the query after it (WITH), and not a statement of its own."""
+    last = statements(header)[-1]
+    return _WITH.match(last, after_blanks(last)) is not None
 
 
 def after_blanks(script: str, position: int = 0) -> int:

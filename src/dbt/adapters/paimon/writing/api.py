@@ -18,7 +18,7 @@ from dbt.adapters.paimon.spec import change_rows, ordering_values, safeguards, s
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import event_time, predicates, quoted_names
 from dbt.adapters.paimon.sql.statements import CACHE, KEEPS_PLANS, Statement
-from dbt.adapters.paimon.sql.text import quoted, without_end
+from dbt.adapters.paimon.sql.text import begins_query, quoted, without_end
 from dbt.adapters.paimon.tables.api import Tables
 from dbt.adapters.paimon.tables.existing import ExistingColumn, ExistingTable
 from dbt.adapters.paimon.writing import (
@@ -69,6 +69,11 @@ class Rows:
     def without_end(sql: str) -> str:
         """A query without the semicolon at its end."""
         return without_end(sql)
+
+    @staticmethod
+    def end_of_header(header: str) -> str:
+        """What separates a SQL header from the query after it; '' if the header begins the query."""
+        return "" if begins_query(header) else "\n;"
 
     def warn_of_quoted_names(self, node: Mapping[str, Any], sql: str) -> None:
         """Warn once per node about string literals in double quotes that equal a column's name (see `quoted_names`).

@@ -8,6 +8,7 @@
       'resource_type': 'table', 'name': relation.identifier,
       'database': relation.database, 'schema': relation.schema, 'alias': relation.identifier,
     }) -%}
+    {{ paimon__end_of_test_header() }}
 create table {{ relation.render() }} using paimon as
 {{ adapter.rows.typed(compiled_code) }}
   {%- endif -%}
