@@ -22,3 +22,10 @@ alter table {{ relation.render() }} rename to {{ relation.incorporate(path={'ide
     {{ paimon__insert_sql(target_relation, adapter.get_columns_in_relation(target_relation), source_relation) }}
   {%- endif -%}
 {%- endmacro %}
+
+{#- dbt-spark's macro writes no comment of the table. A view has the comments with which it was created. -#}
+{% macro paimon__persist_docs(relation, model, for_relation, for_columns) -%}
+  {%- if not relation.is_view -%}
+    {%- do default__persist_docs(relation, model, for_relation, for_columns) -%}
+  {%- endif -%}
+{%- endmacro %}
