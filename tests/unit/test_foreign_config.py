@@ -1,17 +1,20 @@
 """Configs of models that were written for other adapters."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import pytest
 from dbt.artifacts.resources import NodeConfig, SeedConfig, SnapshotConfig, SourceConfig, TestConfig, UnitTestConfig
 from tests.unit.specs import incremental_spec, table_spec
 
 from dbt.adapters.paimon.capabilities import Versions
+from dbt.adapters.paimon.plan import foreign_tables
 from dbt.adapters.paimon.spec.components import OPTION_KEYS, TABLE_KEYS
 from dbt.adapters.paimon.spec.config import STRATEGY_KEYS
 from dbt.adapters.paimon.spec.foreign_config import is_foreign, partition_column, refusals, warnings
 from dbt.adapters.paimon.spec.key_names import check_key_names
 from dbt.adapters.paimon.spec.problems import ConfigErrors, Problems
+from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.tables.existing import ExistingColumn
 
 
 @pytest.mark.parametrize("config", [NodeConfig, SeedConfig, SnapshotConfig, SourceConfig, TestConfig, UnitTestConfig])
@@ -149,3 +152,20 @@ def test_ignored_config_is_warned_about():
     config = {"file_format": "delta", "clustered_by": "id", "buckets": 4, "location_root": None, "labels": {}}
     assert {key for key, _ in warnings(config)} == {"file_format", "clustered_by", "buckets"}
     assert not list(warnings({"file_format": "orc", "partition_by": "day", "bucket": 4}))
+
+
+def test_what_other_materializations_ignore():
+    """A materialization of a package creates the table by `create_table_as`, which cannot do everything."""
+    config = {"materialized": "insert_by_period", "wap": True, "table_tag": "done"}
+    of_config = table_spec(config, model="m", versions=Versions.of("1.4.2"))
+    spec = replace(of_config, options={"metadata.iceberg.storage": "hadoop-catalog"})
+    columns = [ExistingColumn("id", "int", nullable=False), ExistingColumn("at", "timestamp")]
+    with pytest.raises(ConfigErrors) as raised:
+        foreign_tables.refuse_unread({"name": "m", "config": config}, spec, columns)
+    assert [problem.split(":")[1].partition("=")[0].strip() for problem in raised.value.problems] == [
+        "wap",
+        "table_tag",
+        "iceberg",
+        "columns.id",
+    ]
+    foreign_tables.refuse_unread({"name": "m", "config": config}, TableSpec(("ID",)), columns)

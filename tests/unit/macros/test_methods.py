@@ -16,7 +16,7 @@ from dbt.adapters.paimon.writing.deletes import KeptDeletes
 from dbt.adapters.paimon.writing.model_query import ModelQuery
 from dbt.include import paimon
 
-MOST = 62
+MOST = 63
 FOLDER = Path(paimon.PACKAGE_PATH, "macros")
 COMMENT = re.compile(r"\{#.*?#\}", re.DOTALL)
 # The adapter returns these classes to macros, which only read their fields.

@@ -20,6 +20,7 @@ from dbt.adapters.paimon.errors.warnings import warn
 from dbt.adapters.paimon.macro_api import while_parsing
 from dbt.adapters.paimon.maintenance.api import Maintenance
 from dbt.adapters.paimon.overrides import StrategyMacro
+from dbt.adapters.paimon.plan import foreign_tables
 from dbt.adapters.paimon.plan.buckets import Buckets
 from dbt.adapters.paimon.plan.decide import adds, applied_columns, decide, increment, steps_of
 from dbt.adapters.paimon.plan.materialized_views.api import MaterializedViews
@@ -305,6 +306,20 @@ class Plans:
             ends = auto_buckets.is_rescaling(current.options)
             spec = with_buckets if ends else self.buckets.resolve(with_buckets, table, current, source)
         return SettledPlan(**vars(plan), spec=spec, columns=columns, source=source, current=current)
+
+    def created(self, node: Node, source: ModelQuery) -> SettledPlan:
+        """Plan the CREATE TABLE AS of a model whose materialization is of the project or a package.
+
+        Raises:
+            ConfigErrors: the config is invalid, or has keys that only the adapter's materializations read.
+        """
+        spec = self.specs.spelled(self.specs.of(node), source.columns)
+        columns = self.tables.wanted_columns(source.columns, node, spec)
+        foreign_tables.refuse_unread(node, spec, columns)
+        self.specs.advise(node, spec, more=foreign_tables.warnings(node, spec))
+        spec = self.tables.check_columns(node, spec, columns, new=True)
+        source = self.rows.checked(self.rows.reject_nan_keys(source, spec, node), columns, node, spec)
+        return SettledPlan(Action.CREATE, spec=spec, columns=columns, source=source)
 
     def put_in_place(self, staging: PaimonRelation, target: PaimonRelation, existing: PaimonRelation | None) -> None:
         """Give a complete staged table its name, in place of the table or the view that has it."""

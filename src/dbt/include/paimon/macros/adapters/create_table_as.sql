@@ -1,7 +1,13 @@
-{#- For tables that dbt itself builds, such as stored test failures. Models, seeds and snapshots do not use it. -#}
+{#-
+  For tables that dbt itself builds, such as stored test failures, and for models whose materialization is of the project or a
+  package. The adapter's own materializations do not use it.
+-#}
 {% macro paimon__create_table_as(temporary, relation, compiled_code, language='sql') -%}
+  {%- set ours = ('dynamic_table', 'incremental', 'materialized_view', 'streaming', 'table', 'view') -%}
   {%- if temporary -%}
     {{ spark__create_temporary_view(relation, compiled_code) }}
+  {%- elif model.resource_type == 'model' and model.config.materialized not in ours -%}
+    {{ paimon__create_model_as(relation, adapter.plans.created(model, paimon__model_query(relation, compiled_code))) }}
   {%- else -%}
     {#- In an operation, the `model` of dbt's context is the macro itself, so describe the table instead. -#}
     {%- do adapter.specs.check_node(model if model.resource_type != 'macro' else {
@@ -12,4 +18,12 @@
 create table {{ relation.render() }} using paimon as
 {{ adapter.rows.typed(compiled_code) }}
   {%- endif -%}
+{%- endmacro %}
+
+{#- plan: see `Plans.created`. -#}
+{% macro paimon__create_model_as(relation, plan) -%}
+create table {{ relation.render() }}
+using paimon
+{{- paimon__table_clauses(plan.spec, model.description if config.persist_relation_docs() else '') }}
+as select * from {{ plan.source }}
 {%- endmacro %}

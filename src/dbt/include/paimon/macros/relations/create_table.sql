@@ -3,6 +3,10 @@
 create table {{ relation.render() }} ({{ paimon__columns_ddl(columns) }}
 )
 using paimon
+{{- paimon__table_clauses(spec, comment) }}
+{%- endmacro %}
+
+{% macro paimon__table_clauses(spec, comment) -%}
 {%- if spec.partition_by %}
 partitioned by ({{ paimon__quoted(spec.partition_by) | join(', ') }})
 {%- endif %}

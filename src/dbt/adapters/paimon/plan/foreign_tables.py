@@ -1,0 +1,35 @@
+"""Tables of models whose materialization is of the project or a package, and calls dbt's `create_table_as`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dbt.adapters.paimon.spec.problems import Problems
+from dbt.adapters.paimon.spec.table import TableSpec, lower_names
+from dbt.adapters.paimon.tables.existing import ExistingColumn
+
+
+def refuse_unread(node: Mapping[str, Any], spec: TableSpec, columns: Sequence[ExistingColumn]) -> None:
+    """Refuse config that such a materialization would ignore; raises ConfigErrors with all problems."""
+    problems, config = Problems(node["name"]), node["config"]
+    remedy = "Remove it, or use materialized='table'"
+    # Only runs of the adapter's own materializations audit, tag, and set options after a rename.
+    for key, given in (("wap", spec.wap), ("table_tag", spec.tag), ("iceberg", spec.late_options)):
+        if given:
+            reason = f"the materialization '{config['materialized']}' does not read it. {remedy}"
+            problems.add(key, config.get(key), reason)
+    required = lower_names(column.name for column in columns if not column.nullable) - lower_names(spec.primary_key)
+    for name in sorted(required):
+        problems.add(f"columns.{name}", "not null", f"CREATE TABLE AS cannot declare it. {remedy}")
+    problems.raise_if_any()
+
+
+def warnings(node: Mapping[str, Any], spec: TableSpec) -> Sequence[str]:
+    """Warnings about config that has no effect on such a table, but may come from a folder."""
+    if spec.maintenance is None or spec.maintenance.is_empty:
+        return ()
+    kind = node["config"]["materialized"]
+    return (
+        f"model '{node['name']}': maintenance: only models of dbt's own materializations are maintained, not '{kind}'",
+    )
