@@ -316,6 +316,10 @@ class PaimonAdapter(SparkAdapter):
         """The adapter's own strategies; dbt looks up any other name as a macro of the project."""
         return list(strategies.STRATEGIES)
 
+    def submit_python_job(self, parsed_model: Mapping[str, Any], compiled_code: str) -> AdapterResponse:
+        """Override: refuse the Python `statement` of a materialization, which dbt-spark would send to Databricks."""
+        self.specs.refuse("python", parsed_model)
+
     def debug_query(self) -> None:
         """`dbt debug`: create, write, read and drop a table, and print a few lines about the connection."""
         debug.check(self)

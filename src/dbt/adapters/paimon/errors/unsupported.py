@@ -15,6 +15,10 @@ UNSUPPORTED: Final[Mapping[str, str]] = {
     "aggregate": (
         "Spark creates no aggregate functions in SQL. Write a macro that renders the expression, or a Python model."
     ),
+    "python": (
+        "a materialization of a project or package cannot run a Python model. Use materialized='table' or "
+        "'incremental', or write the model in SQL."
+    ),
     "dynamic_table": (
         "this is a Snowflake table that refreshes itself. Use materialized='materialized_view', whose runs read only "
         "changes, or 'streaming' for input that keeps arriving."

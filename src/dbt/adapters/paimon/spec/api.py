@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from dbt_common.exceptions import DbtRuntimeError
 
@@ -124,7 +124,7 @@ class Specs:
         return self._names[1]
 
     @staticmethod
-    def refuse(feature: str, model: Mapping[str, Any]) -> None:
+    def refuse(feature: str, model: Mapping[str, Any]) -> NoReturn:
         """Fail a node that uses a feature that neither Spark nor Paimon has (see `errors.unsupported`)."""
         raise DbtRuntimeError(unsupported.problem(feature, model))
 

@@ -4,7 +4,9 @@
 -#}
 {% macro paimon__create_table_as(temporary, relation, compiled_code, language='sql') -%}
   {%- set ours = ('dynamic_table', 'incremental', 'materialized_view', 'streaming', 'table', 'view') -%}
-  {%- if temporary -%}
+  {%- if language != 'sql' -%}
+    {%- do adapter.specs.refuse('python', model) -%}
+  {%- elif temporary -%}
     {{ spark__create_temporary_view(relation, compiled_code) }}
   {%- elif model.resource_type == 'model' and model.config.materialized not in ours -%}
     {{ paimon__create_model_as(relation, adapter.plans.created(model, paimon__model_query(relation, compiled_code))) }}
