@@ -41,11 +41,11 @@ select cast(id as bigint) as ID, cast(id as decimal(20,4)) as price, map('b', 2,
 from values (1L), (2L), (10000000000L) as v(id)
 {% endif %}
 """
-# On day 2, a column of strings has numbers.
+# On day 2, a column of strings has numbers. Compared as numbers, '001' equals 1.00, and 'b' is NULL.
 CODES = """
 {{ config(materialized='view') }}
 {% if var('day', 1) == 1 %} select * from values (1, '001'), (2, 'b'), (3, '003') as v(id, code)
-{% else %} select * from values (1, 1.50), (4, 12345678901234567.89) as v(id, code) {% endif %}
+{% else %} select * from values (1, 1.00), (2, 2.00), (4, 12345678901234567.89) as v(id, code) {% endif %}
 """
 # On day 2, a key occurs twice.
 REPEATED = """
@@ -70,6 +70,9 @@ snapshots:
       check_cols: all
       hard_deletes: new_record
       spark_config: {spark.sql.ansi.enabled: true}
+  - name: codes_by_check
+    relation: ref('codes')
+    config: {unique_key: id, strategy: check, check_cols: [code]}
   - name: by_custom
     relation: ref('planes')
     config: {unique_key: id, strategy: by_owner}
@@ -154,9 +157,9 @@ SHAPED = [(1, 5, "a", True), (2, 5, "a", False), (2, None, "b", True), (3, 5, "a
 GROWN_THEN = [(1, 1, True), (2, 1, False), (2, 5, True), (3, 1, False), (3, 1, True), (10000000000, 1, True)]
 CODES_THEN = [
     (1, "001", False),
-    (1, "1.50", True),
+    (1, "1.00", True),
     (2, "b", False),
-    (2, "b", True),
+    (2, "2.00", True),
     (3, "003", False),
     (3, "003", True),
     (4, "12345678901234567.89", True),
@@ -212,6 +215,8 @@ class TestSnapshot:
             assert found == GROWN_THEN
             found = rows("select id, code, dbt_valid_to is null from {schema}.codes_by_record order by 1, 3")
             assert found == CODES_THEN
+            found = rows("select id, code, dbt_valid_to is null from {schema}.codes_by_check order by 1, 3")
+            assert found == [row for row in CODES_THEN if row != (3, "003", False)]
             for name, before in days.items():
                 assert rows(f"select * from {{schema}}.{name}") == before, name
             for name, expected in VERSIONS.items():

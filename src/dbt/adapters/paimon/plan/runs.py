@@ -48,8 +48,7 @@ class Runs:
         rows.check_snapshot(query, node)
         current = None if run.existing is None else plans.tables.existing(run.target)
         if current is not None:
-            records = plans.adapter.get_hard_deletes_behavior(node["config"]) == "new_record"
-            query = dbt_snapshots.with_fields_of_table(rows.spelled(query, current), current.columns, records=records)
+            query = dbt_snapshots.with_types_of_table(rows.spelled(query, current), current.columns, node["config"])
         sql = f"select * from {query}"
         strategy = writer("strategy_dispatch", writer.config("strategy"))(
             {**node, "compiled_code": sql}, "snapshotted_data", "source_data", node["config"], current is not None

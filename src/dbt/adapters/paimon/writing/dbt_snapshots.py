@@ -17,6 +17,7 @@ from dbt_common.exceptions import CompilationError
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.spec.spelling import speller
 from dbt.adapters.paimon.sql.assignment import cast_sql, misfits
+from dbt.adapters.paimon.sql.data_types import TEXTS
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.sql.type_trees import Array, Atom, Map, Struct, TypeTree, type_tree
 from dbt.adapters.paimon.tables.existing import ExistingColumn, ExistingTable
@@ -36,24 +37,30 @@ def spelled_rows(source: ModelQuery, columns: Iterable[str]) -> ModelQuery:
     return replace(source.selecting(selected), columns=renamed)
 
 
-def with_fields_of_table(source: ModelQuery, columns: Iterable[ExistingColumn], *, records: bool) -> ModelQuery:
-    """Cast structs of a query to the field order and types of the table.
+def with_types_of_table(source: ModelQuery, columns: Iterable[ExistingColumn], config: Mapping[str, Any]) -> ModelQuery:
+    """Cast columns of a query to the table's types, as far as Spark would compare or combine them wrongly.
 
-    dbt's macros compare the query's columns with the table's and combine them by UNION, for which Spark requires the
-    same fields in the same order. A column whose type does not fit is unchanged; `row_checks` refuses it later.
-
-    Args:
-        records: whether deleted rows get a record (`hard_deletes: new_record`) of the table's values, so that a column
-            has these and the query's. If the table has strings, Spark would then convert them to the query's type.
+    dbt's macros compare the query's columns with the table's and combine them by UNION, for which Spark requires
+    structs with the same fields in the same order. Spark compares a string with a number as numbers: '007' equals 7,
+    and 'N/A' is NULL. A column whose type does not fit is unchanged; `row_checks` refuses it later.
     """
     wanted = {column.name.lower(): column.data_type for column in columns}
+    # A change is newer if its updated_at is greater, but as a string 10 is less than 9.
+    ordered = str(config.get("updated_at")).lower() if config.get("strategy") == "timestamp" else ""
     casts = {}
     for column in source.columns:
         has, wants = type_tree(column.dtype), type_tree(wanted.get(column.name.lower(), ""))
-        is_cast = isinstance(wants, (Array, Map, Struct)) or (records and wants == Atom("string"))
+        is_cast = isinstance(wants, (Array, Map, Struct)) or (
+            _turns_text(has, wants) and column.name.lower() != ordered
+        )
         if has is not None and wants is not None and is_cast and has != wants and not misfits(has, wants):
             casts[column.name] = str(wants), cast_sql(column.quoted, has, wants, partial(_refused, column.name))
     return _with_casts(source, casts)
+
+
+def _turns_text(has: TypeTree | None, wants: TypeTree | None) -> bool:
+    """Whether a value that is not text becomes text in the table."""
+    return isinstance(has, Atom) and has.name not in TEXTS and isinstance(wants, Atom) and wants.name in TEXTS
 
 
 def _with_casts(source: ModelQuery, casts: Mapping[str, tuple[str, str]]) -> ModelQuery:
