@@ -46,6 +46,7 @@ MERGEABLE: Final = frozenset({"", "deduplicate", "partial-update"})
 # PaimonMergeInto.checkCondition refuses subqueries in these conditions.
 _CONDITIONS: Final = ("matched_condition", "not_matched_condition", "merge_delete_condition", "incremental_predicates")
 _SUBQUERY: Final = re.compile(r"\(\s*select\b", re.IGNORECASE)
+_MODEL_ROW: Final = re.compile(r"\bDBT_INTERNAL_SOURCE\b", re.IGNORECASE)
 
 ON_SCHEMA_CHANGE: Final = ("ignore", "fail", "append_new_columns", "sync_all_columns")
 
@@ -234,6 +235,16 @@ def _subquery_faults(request: _Request, keys: Iterable[str]) -> _Faults:
             yield key, "Paimon's MERGE does not accept a subquery in a condition. Join it in the model instead"
 
 
+def _model_row_faults(request: _Request, strategy: str) -> _Faults:
+    # The MERGE of a table without a primary key has this alias, too, but the rows that delete have only NULLs there.
+    if any(_MODEL_ROW.search(text) for text in _conditions(request.config.get("incremental_predicates"))):
+        yield (
+            "incremental_predicates",
+            f"'{strategy}' deletes rows of the table without comparing them with rows of the model "
+            "(DBT_INTERNAL_SOURCE). Use columns of the table, or 'merge'",
+        )
+
+
 def _merge_column_faults(request: _Request) -> _Faults:
     key = request.spec.primary_key
     update = list(map(speller(key), column_list(request.config.get("merge_update_columns"))))
@@ -335,6 +346,7 @@ def _delete_insert(request: _Request) -> _Faults:
         yield _STRATEGY, f"{hidden}. {_ALL_ROWS}"
     if not request.unique_key:
         yield _STRATEGY, "needs unique_key, to know what to delete. Set unique_key, or use 'append'"
+    yield from _model_row_faults(request, DELETE_INSERT)
     if not request.spec.primary_key:
         yield from _subquery_faults(request, ("incremental_predicates",))
 
@@ -361,6 +373,7 @@ def _microbatch(request: _Request) -> _Faults:
         )
     elif not spec.partition_by and (fault := replace_fault(spec)):
         yield _STRATEGY, f"a batch replaces its window of event_time, and {fault}. Set partition_by, or use 'upsert'"
+    yield from _model_row_faults(request, MICROBATCH)
     if not spec.primary_key and not spec.partition_by:
         yield from _subquery_faults(request, ("incremental_predicates",))
 
