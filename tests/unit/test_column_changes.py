@@ -187,6 +187,9 @@ def test_a_column_that_the_query_no_longer_returns(mode, strategy, engine, refus
         ("partial-update", {"fields.seq.sequence-group": "v"}, False),
         ("partial-update", {"fields.seq.sequence-group": "gone", "fields.gone.aggregate-function": "sum"}, False),
         ("partial-update", {"fields.gone.sequence-group": "v"}, False),
+        ("partial-update", {"fields.SEQ.sequence-group": "v,GONE"}, True),
+        ("partial-update", {"fields.GONE.sequence-group": "v,gone"}, False),
+        ("aggregation", {"fields.GONE.aggregate-function": "last_value"}, True),
     ],
 )
 def test_a_missing_column_whose_stored_values_would_become_null(engine, options, refused):

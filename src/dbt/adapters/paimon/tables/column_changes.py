@@ -11,6 +11,7 @@ from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.column import SIZED
+from dbt.adapters.paimon.spec.spelling import with_column_case
 from dbt.adapters.paimon.spec.strategies import MERGE, UPSERTING
 from dbt.adapters.paimon.spec.table import TableSpec, lower_names
 from dbt.adapters.paimon.sql.assignment import can_alter_type
@@ -297,6 +298,8 @@ def _lost_values(dropped: Sequence[str], strategy: str, spec: TableSpec) -> list
     if strategy == MERGE:
         # MERGE writes whole rows, with the stored values of the other columns.
         return []
+    # The query no longer has these columns, so the config's names may still be in another case.
+    spec = with_column_case(spec, dropped)
     functions = {column: function for _, column, function in spec.aggregate_functions()}
     # A row with a sequence of its group sets all columns of the group, also to NULL, unless a function ignores NULL.
     grouped = {
