@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from dbt.tests.util import run_dbt
 
+from dbt.adapters.paimon.writing.model_query import is_stable_plan
+
 # Two batches, and name -> (config, rows expected after both)
 ONE = "(1, 'a', 10), (2, 'b', 20)"
 TWO = "(2, 'B', 200), (3, 'c', 30)"
@@ -151,6 +153,12 @@ OTHER_ROWS = {
     ),
     "batches_at_random": (DAYS, "where rand() < 0.5"),
 }
+# The second run has each key twice, once with the `run` of the first run.
+TWICE = "union all select id, part, at, 1 as run from {{ ref('parts') }}"
+NEWEST = {
+    "newest_of_rows": "incremental_strategy='delete+insert', unique_key='part', primary_key='id', sequence_field='run'",
+    "newest_of_batches": DAYS.replace("partition_by='part'", "primary_key='id', sequence_field='run'"),
+}
 
 
 class TestOtherRowsEachTime:
@@ -160,7 +168,7 @@ class TestOtherRowsEachTime:
     def models(self):
         models = {
             f"{name}.sql": CHANGING.format(config=config, choice=choice)
-            for name, (config, choice) in OTHER_ROWS.items()
+            for name, (config, choice) in {**OTHER_ROWS, **{each: (NEWEST[each], TWICE) for each in NEWEST}}.items()
         }
         return models | {"parts.sql": PARTS}
 
@@ -172,3 +180,24 @@ class TestOtherRowsEachTime:
             found = rows(f"select id, run from {{schema}}.{name} order by id")
             changed = sum(run == 2 for _, run in found)
             assert [number for number, _ in found] == list(range(200)) and 0 < changed < 200, name
+        # MERGE would fail if several rows matched one of the table.
+        for name, changed in zip(NEWEST, (200, 100), strict=True):
+            assert rows(f"select count(*), count_if(run = 2) from {{schema}}.{name}") == [(200, changed)], name
+
+    def test_a_server_can_find_it_in_the_plan(self, project, rows):
+        """A connection to a server has only the output of EXPLAIN."""
+        many = ", ".join(f"{number} as c{number}" for number in range(20))
+        found = {
+            sql: is_stable_plan(rows(f"explain extended select * from (select {sql})")[0][0])
+            for sql in (
+                "id, max(part) over (partition by at) from {schema}.parts",
+                "id from {schema}.parts where exists (select 1 from {schema}.parts where id > 5)",
+                f"{many}, rand() as chance from {{schema}}.parts",
+                "id, shuffle(array(1, id)) as ids from {schema}.parts",
+                "uuid() as id from {schema}.parts",
+                "part, collect_list(id) as ids from {schema}.parts group by part",
+                "* from {schema}.parts tablesample (5 percent)",
+                "* from {schema}.parts limit 5",
+            )
+        }
+        assert list(found.values()) == [True] * 2 + [False] * 6, found

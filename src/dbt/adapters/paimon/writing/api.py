@@ -185,14 +185,20 @@ class Rows:
 
         If not, a statement that reads them several times could delete different rows than it inserts.
         """
-        spark = self._adapter.handle.embedded()
-        if spark is None:
-            return model_query.seems_stable(source)
+        sql, spark = f"select * from {source}", self._adapter.handle.embedded()
         try:
-            return spark.reads_alike(f"select * from {source}")
+            if spark is not None:
+                return spark.reads_alike(sql)
+            # EXPLAIN does not show whether a Python function is deterministic.
+            return not source.view and model_query.is_stable_plan(self._explained(sql))
         except Exception as exc:  # noqa: BLE001 - from py4j or Spark; running the query reports its faults
             logger.debug(f"cannot determine whether the query is deterministic: {messages.error_text(exc)}")
             return model_query.seems_stable(source)
+
+    def _explained(self, sql: str) -> str:
+        # Otherwise Spark omits columns from the string of a wide plan.
+        with self._adapter.handle.configured({"spark.sql.debug.maxToStringFields": "10000"}):
+            return "\n".join(str(row[0]) for row in self._adapter.query(f"explain extended {sql}"))
 
     def change_rows_sql(self, source: ModelQuery, spec: TableSpec, model: Mapping[str, Any]) -> str | None:
         """The query that turns a model's change rows into rows of its table (see `spec.change_rows`).

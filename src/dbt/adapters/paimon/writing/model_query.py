@@ -18,6 +18,11 @@ _UNSTABLE: Final = re.compile(
     r"\b(?:rand|randn|random|randstr|uniform|uuid|shuffle|monotonically_increasing_id)\s*\(|\btablesample\b|\blimit\b",
     re.IGNORECASE,
 )
+# The same in a plan as EXPLAIN prints it, and the aggregates whose result depends on the order of rows.
+_UNSTABLE_PLAN: Final = re.compile(
+    r"\b(?:rand|randn|randstr|uniform|uuid|shuffle|monotonically_increasing_id|spark_partition_id|first|first_value|last"
+    r"|last_value|any_value|array_agg|collect_list|collect_set)\(|\b(?:GlobalLimit|LocalLimit|Sample)\b"
+)
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,14 @@ class ModelQuery:
 def seems_stable(query: ModelQuery) -> bool:
     """Whether a query returns the same rows each time, judging by its text."""
     return _UNSTABLE.search(query.text) is None
+
+
+def is_stable_plan(explained: str) -> bool:
+    """Whether a query returns the same rows each time, judging by the output of EXPLAIN EXTENDED.
+
+    There, views are replaced with their queries. Only the optimizer's part may have a limit that the query lacks.
+    """
+    return _UNSTABLE_PLAN.search(explained.partition("== Optimized Logical Plan ==")[0]) is None
 
 
 def one_query(sql: str) -> str:

@@ -1,0 +1,57 @@
+"""Whether a query on a server may return other rows when it is read again."""
+
+from __future__ import annotations
+
+from unittest.mock import MagicMock
+
+import pytest
+
+from dbt.adapters.paimon.writing.api import Rows
+from dbt.adapters.paimon.writing.model_query import ModelQuery
+
+# As Spark 3.5 prints it; the optimizer's limit is not the query's.
+EXPLAINED = """== Parsed Logical Plan ==
+'Project [*]
++- 'UnresolvedRelation [chosen], [], false
+
+== Analyzed Logical Plan ==
+id: int, day: date
+Project [id#1, day#2]
++- SubqueryAlias chosen
+   +- View (`chosen`, [id#1, day#2])
+      +- {node}
+         +- RelationV2[id#1, day#2] paimon.shop.orders
+
+== Optimized Logical Plan ==
+GlobalLimit 1
++- RelationV2[id#1, day#2] paimon.shop.orders
+"""
+
+
+def reads_alike(source: ModelQuery, node: str) -> bool:
+    adapter = MagicMock()
+    adapter.handle.embedded.return_value = None
+    adapter.query.return_value = [(EXPLAINED.format(node=node),)]
+    return Rows(adapter, MagicMock()).reads_alike(source)
+
+
+@pytest.mark.parametrize(
+    ("node", "alike"),
+    [
+        ("Filter (id#1 > 5)", True),
+        ("Filter (kind#3 = sample)", True),
+        ("Filter (rand(-12) < 0.5)", False),
+        ("Project [id#1, uuid(Some(-3)) AS day#2]", False),
+        ("Aggregate [id#1], [id#1, first(day#3, false) AS day#2]", False),
+        ("Sample 0.0, 0.5, false, 7", False),
+        ("GlobalLimit 5", False),
+    ],
+)
+def test_the_view_that_a_query_reads(node: str, alike: bool) -> None:
+    assert reads_alike(ModelQuery("(select * from chosen)", ()), node) is alike
+
+
+def test_the_frame_of_a_python_model() -> None:
+    """Spark does not print whether a Python function is deterministic."""
+    frame = ModelQuery("`orders__dbt_tmp`", (), "orders__dbt_tmp")
+    assert not reads_alike(frame, "LogicalRDD [id#1, day#2], false")
