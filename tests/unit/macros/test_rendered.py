@@ -164,6 +164,9 @@ INCREMENTS: dict[str, dict[str, Any]] = {
         "lacks": ["amount"],
     },
     "delete_insert_with_primary_key": {"config": {**DELETE_INSERT, **KEYED, "unique_key": "day"}},
+    "delete_insert_with_sequence": {
+        "config": {**DELETE_INSERT, **KEYED, "unique_key": "day", "sequence_field": ["day", "amount"]}
+    },
     "delete_insert_with_primary_key_and_predicates": {
         "config": {
             **DELETE_INSERT,

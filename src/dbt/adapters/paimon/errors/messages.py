@@ -222,8 +222,9 @@ REMEDIES: tuple[Remedy, ...] = (
     ),
     Remedy(
         r"each of them match more th[ae]n one source rows",
-        "Two rows of the model have the same unique_key: keep one of them (row_number() … = 1). Or set primary_key, "
-        "sequence_field and incremental_strategy='upsert': then the row with the highest sequence_field wins.",
+        "Two rows of the model have the same unique_key or primary_key: keep one of them (row_number() … = 1). Or set "
+        "primary_key and sequence_field: then 'delete+insert', 'microbatch' and 'upsert' keep the row with the highest "
+        "sequence_field ('merge' does not).",
     ),
     Remedy(
         r"Try to write .* with a new bucket num (\d+), but the previous bucket num is (\d+)",

@@ -46,7 +46,7 @@ when not matched and DBT_INTERNAL_SOURCE.__dbt_change = 'insert' then
 merge into {{ arg_dict.target_relation }} as DBT_INTERNAL_DEST
 using (
   select {{ names | join(', ') }}, 'insert' as __dbt_change
-  from {{ batch }}
+  from {{ paimon__newest_of_key(batch, arg_dict.spec) }}
   union all
   select {{ paimon__typed_nulls(arg_dict.table_columns, arg_dict.spec.primary_key, 'DBT_INTERNAL_DEST') }}, 'delete'
   from {{ arg_dict.target_relation }} as DBT_INTERNAL_DEST
@@ -75,6 +75,24 @@ when not matched and DBT_INTERNAL_SOURCE.__dbt_change = 'insert' then
   {%- endset -%}
   {%- do return(sql) -%}
 {% endmacro %}
+
+{#-
+  The batch with one row per key, as Paimon would keep it: MERGE fails if two rows match one of the table. Without a
+  sequence, there is no newest row, so MERGE's error stays.
+-#}
+{% macro paimon__newest_of_key(batch, spec) -%}
+  {%- if not spec.sequence_columns or spec.options.get('sequence.field.sort-order', '') | lower == 'descending' -%}
+    {{ batch }}
+  {%- else -%}
+(
+    select *, row_number() over (
+      partition by {{ paimon__quoted(spec.primary_key) | join(', ') }}
+      order by {{ paimon__quoted(spec.sequence_columns) | join(' desc, ') }} desc
+    ) as __dbt_rank
+    from {{ batch }}
+  ) where __dbt_rank = 1
+  {%- endif -%}
+{%- endmacro %}
 
 {#- A select list of typed NULLs; the columns in `kept` are taken from `alias` instead. -#}
 {% macro paimon__typed_nulls(columns, kept=[], alias='') -%}
