@@ -8,7 +8,7 @@ from dbt.tests.util import run_dbt, write_file
 N = "cast({{ var('n', 1) }} as int)"
 TABLES = {
     "upserted": "{{ config(materialized='incremental', primary_key='id') }}",
-    "appended": "{{ config(materialized='incremental') }}",
+    "appended": """{{ config(materialized='incremental', pre_hook="{{ 'drop table ' ~ this if var('drop', 0) }}") }}""",
     "replaced": "{{ config(materialized='incremental', incremental_strategy='delete+insert', unique_key='id, k') }}",
     "some_merged": "{{ config(materialized='incremental', incremental_strategy='merge', unique_key='id', "
     "merge_update_columns='a, k') }}",
@@ -32,7 +32,10 @@ HOOKED = """
 {{ config(
     materialized='table',
     sql_header='set spark.sql.session.timeZone = Asia/Tokyo;',
-    pre_hook=['-- only a comment', ' ; ', '/* a */ ; -- b', '{% if false %}select{% endif %}'],
+    pre_hook=[
+        '-- only a comment', ' ; ', '/* a */ ; -- b', '{% if false %}select{% endif %}',
+        'drop table if exists {{ this }}',
+    ],
     post_hook=[
         'set spark.sql.session.timeZone = Asia/Kolkata; -- the last',
         "insert into {{ this }} select current_timezone()",
@@ -43,6 +46,8 @@ HOOKED = """
 ) }}
 select current_timezone() as zone
 """
+# A table in the first run, a view in the second.
+TURNED = "{{ config(materialized='table' if var('n', 1) == 1 else 'view', pre_hook='drop table if exists {{ this }}') }} select 1 as id"
 TYPED = "select 'C:\\\\temp' as ID, 1 as `Order Id`;\n-- done ) ;\n"
 YAML = r"""
 models:
@@ -92,6 +97,7 @@ class TestTaken:
             "changed.sql": "{{ config(materialized='incremental', primary_key='id') }} "
             "select * from {{ paimon_changes(ref('upserted')) }}",
             "cte.sql": "{{ config(materialized='ephemeral') }} select * from {{ ref('upserted') }}; -- all;",
+            "turned.sql": TURNED,
             "of_cte.sql": "{{ config(materialized='table') }} select * from {{ ref('cte') }}",
             "typed.sql": TYPED,
             "typed_view.sql": TYPED,
@@ -130,11 +136,17 @@ class TestTaken:
         assert rows("select a from {schema}.changed") == rows("select a from {schema}.of_cte") == [(2,)]
         assert rows("select a, dbt_valid_to is null from {schema}.kept order by a") == [(1, False), (2, True)]
         assert rows("select zone from {schema}.hooked order by 1") == [("Asia/Kolkata",), ("Asia/Tokyo",)]
+        assert rows(f"select * from spark_catalog.{project.test_schema}.turned") == [(1,)]
         for name in ("{schema}.typed", f"spark_catalog.{project.test_schema}.typed_view"):
             assert [row[0] for row in rows(f"describe {name}")] == ["Id", "Order Id"]
 
         shown = run_dbt(["show", "--inline", "select 1 as one; -- ;"]).results[0].agate_table
         assert [tuple(row) for row in shown.rows] == [(1,)]
+        results = run_dbt(["run", "--select", "appended", "--vars", "drop: 1"], expect_pass=False)
+        (refused,) = (result.message for result in results if result.node.name == "appended")
+        assert "was dropped after dbt had listed the tables, by a hook" in refused
+        run_dbt(["run", "--select", "appended"])
+        assert rows("select a, b from {schema}.appended") == [(1, 1)]
         run_dbt(["run-operation", "nothing"])
         run_dbt(["run-operation", "compact", "--args", "{relation: upserted}"])
 

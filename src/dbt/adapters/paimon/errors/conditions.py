@@ -11,7 +11,7 @@ _NOT_FOUND = (
 )
 
 
-def is_not_found(exc: Exception) -> bool:
+def is_not_found(exc: BaseException) -> bool:
     """Whether Spark reports that a table or a schema does not exist."""
     return any(sign in str(exc) for sign in _NOT_FOUND)
 

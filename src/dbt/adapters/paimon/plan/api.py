@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.exceptions import RelationWrongTypeError
-from dbt_common.exceptions import CompilationError
+from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.paimon import overrides
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, Node
@@ -16,6 +16,7 @@ from dbt.adapters.paimon.changes.api import Changes
 from dbt.adapters.paimon.changes.positions import positions_of
 from dbt.adapters.paimon.changes.read_modes import Output
 from dbt.adapters.paimon.column import PaimonColumn
+from dbt.adapters.paimon.errors.conditions import is_not_found
 from dbt.adapters.paimon.errors.warnings import warn
 from dbt.adapters.paimon.macro_api import while_parsing
 from dbt.adapters.paimon.maintenance.api import Maintenance
@@ -288,9 +289,9 @@ class Plans:
     def build(self, node: Node, run: NodeRun, spec: TableSpec, source: ModelQuery) -> SettledPlan:
         """Plan a run that writes all rows of a table; refuses to lose history without consent (`on_rebuild`)."""
         tables, table = self.tables, run.table
-        current = None if table is None else tables.existing(table)
+        current = None if table is None else self.unless_dropped(table)
         columns = tables.wanted_columns(source.columns, node, spec, current)
-        spec = tables.check_columns(node, spec, columns, new=table is None)
+        spec = tables.check_columns(node, spec, columns, new=current is None)
         source = self.rows.checked(source, columns, node, spec)
         if table is None or current is None:
             return SettledPlan(Action.CREATE, spec=spec, columns=columns, source=source)
@@ -321,6 +322,26 @@ class Plans:
         source = self.rows.checked(self.rows.reject_nan_keys(source, spec, node), columns, node, spec)
         return SettledPlan(Action.CREATE, spec=spec, columns=columns, source=source)
 
+    def unless_dropped(self, table: PaimonRelation) -> ExistingTable | None:
+        """The existing table; None if it was dropped after dbt listed the tables, as by a hook."""
+        try:
+            return self.tables.existing(table)
+        except DbtRuntimeError as exc:
+            if not is_not_found(exc.__cause__ or exc) or self.tables.described(table) is not None:
+                raise
+        self.adapter.cache_dropped(table)
+        return None
+
+    def to_add_to(self, node: Node, table: PaimonRelation) -> ExistingTable:
+        """The existing table that a run adds rows to; raises DbtRuntimeError if it was dropped meanwhile."""
+        if (current := self.unless_dropped(table)) is not None:
+            return current
+        raise DbtRuntimeError(
+            f"{node['resource_type']} '{node['name']}': {table} was dropped after dbt had listed the tables, by a hook "
+            "(pre_hook, on-run-start) or by another program. Nothing was written, because this run has only the new "
+            "rows. Remove the hook; the next run builds the table with all rows."
+        )
+
     def put_in_place(self, staging: PaimonRelation, target: PaimonRelation, existing: PaimonRelation | None) -> None:
         """Give a complete staged table its name, in place of the table or the view that has it."""
         if existing is not None and existing.is_table:
@@ -346,7 +367,7 @@ class Plans:
     ) -> SettledPlan:
         """Plan a run that adds rows to a table or to a branch of it."""
         tables = self.tables
-        current = tables.existing(target)
+        current = self.to_add_to(node, target)
         spec = auto_buckets.with_existing_count(spec, current.options)
         tables.warn_of_older_types(target, current)
         columns = tables.wanted_columns(source.columns, node, spec, current)

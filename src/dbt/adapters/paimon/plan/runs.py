@@ -46,7 +46,7 @@ class Runs:
         plans, writer = self.plans, NodeWriter(context, self.plans)
         rows, node = plans.rows, writer.node
         rows.check_snapshot(query, node)
-        current = None if run.existing is None else plans.tables.existing(run.target)
+        current = None if run.existing is None else plans.to_add_to(node, run.target)
         if current is not None:
             query = dbt_snapshots.with_types_of_table(rows.spelled(query, current), current.columns, node["config"])
         sql = f"select * from {query}"
@@ -83,9 +83,11 @@ class Runs:
         plans, node = self.plans, context["model"]
         target = context["this"].incorporate(type="view")
         existing = plans.adapter.get_relation(*target.parts)
+        # Refuses tables of other formats.
+        if existing is not None and existing.is_table and plans.unless_dropped(existing) is None:
+            existing = None
         table = existing if existing is not None and existing.is_table else None
         if table is not None:
-            plans.tables.existing(table)  # refuses tables of other formats
             plans.builds.hold(table)
             plans.tables.refuse_loss(node, table, TO_VIEW, bool(context["should_full_refresh"]()))
             plans.builds.drop_leftovers(table)

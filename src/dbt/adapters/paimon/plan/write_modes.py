@@ -11,7 +11,7 @@ from dbt.adapters.paimon.concurrency.conflicts import REBUILD, SNAPSHOT
 from dbt.adapters.paimon.overrides import override_of
 from dbt.adapters.paimon.plan.api import Plans
 from dbt.adapters.paimon.plan.macros import Macros
-from dbt.adapters.paimon.plan.steps import NodeRun, SettledPlan
+from dbt.adapters.paimon.plan.steps import Action, NodeRun, SettledPlan
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spark.responses import STAGING
 from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES, MICROBATCH, STRATEGIES, WHOLE_TABLE, conf_of
@@ -362,4 +362,6 @@ def _rebuild(writer: NodeWriter, run: NodeRun, spec: TableSpec, source: ModelQue
     if not plan.stages:
         return Overwrite(writer, run.target, plan)
     view = existing if existing is not None and existing.is_view else None
-    return StagedBuild(writer, run.target, run.table, plan.columns, plan.spec, plan.source, writer.comment, view)
+    # A hook may have dropped the table.
+    replaced = run.table if plan.action is Action.SWAP else None
+    return StagedBuild(writer, run.target, replaced, plan.columns, plan.spec, plan.source, writer.comment, view)
