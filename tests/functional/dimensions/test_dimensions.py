@@ -28,10 +28,11 @@ where message_no in ({{ var('messages') | join(', ') }})
 """
 TYPE_2 = """
 {{ config(
-    materialized='incremental', primary_key=['user_id', 'valid_from'], rowkind_field='_row_kind', bucket=1
+    materialized='incremental', primary_key=['user_id', 'valid_from'], rowkind_field='_row_kind', bucket=1,
+    on_schema_change='append_new_columns'
 ) }}
 {{ scd2(
-    paimon_changes(ref('updates'), before=true), 'user_id', ['name'], 'updated_at',
+    paimon_changes(ref('updates'), before=true), 'user_id', ['name'] + var('more', []), 'updated_at',
     order_by='message_no', row_kind='_row_kind'
 ) }}
 """
@@ -108,3 +109,10 @@ class TestDimensions:
         """Without message 4, the interval that the message split is whole again."""
         run_dbt(["run", "--vars", f"messages: {[n for n in chain(*RUNS) if n != 4]}"])
         assert rows(VERSIONS) == [(1, "ann", "10-01", "10-05", False), *EXPECTED[2:]]
+
+    def test_a_column_that_the_table_gains(self, built, rows):
+        """Existing versions have NULL there. Message 4 comes again."""
+        run_dbt(["run", "--vars", f"{{messages: {list(chain(*RUNS))}, more: [updated_at]}}"])
+        assert rows(VERSIONS) == EXPECTED
+        gained = "select name, date_format(updated_at, 'MM-dd') from {schema}.type_2 where updated_at is not null"
+        assert rows(gained) == [("Ann", "10-03")]

@@ -2,7 +2,7 @@
   The query of a type-2 dimension: one row per version of a key, with its interval. Rows may arrive in any order.
 
   An increment merges the new rows with the existing versions of their keys, and returns all versions of these keys. So a
-  late version splits an existing interval.
+  late version splits an existing interval. A column that the table does not have yet is NULL in the existing versions.
 -#}
 {% macro scd2(
   rows, key, columns, valid_from, order_by=none, row_kind=none, valid_from_as='valid_from', valid_to='valid_to', is_current='is_current'
@@ -23,8 +23,10 @@ with __dbt_new as (
 __dbt_versions as (
   select * from __dbt_new
   {%- if is_incremental() %}
+  {%- set stored = adapter.get_columns_in_relation(this) | map(attribute='quoted') | map('lower') | list %}
   union all
-  select {{ row }}, {{ from_as }}, 0 as __dbt_run, false as __dbt_gone
+  select {% for name in quoted_keys + kept %}{{ 'null as ' if name | lower not in stored }}{{ name }}, {% endfor -%}
+    {{ from_as }}, 0 as __dbt_run, false as __dbt_gone
   from {{ this }} as __dbt_known
   left semi join __dbt_new
     on {{ paimon__same_columns('__dbt_known', '__dbt_new', keys) }}
