@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,9 @@ REFUSED: dict[Reason, tuple[str, ...]] = {
         "select carrier, string_agg(name, ',') as names from carriers group by carrier",
         "select id from flights where day = date'today'",
         "select id, cast(' Now ' as timestamp) as read_at from flights",
+        "select id from flights where day = date 'today UTC'",
+        "select id from flights where day > 'yesterday +01:00'",
+        "select id, cast(r'tomorrow' as date) as day from flights",
         "select id, localtimestamp as read_at from flights",
         "select id, user as reader from flights",
         "select id, shuffle(array(1, 2)) as numbers from flights",
@@ -310,6 +314,27 @@ def test_a_query_that_is_not_incremental_says_why(reason: Reason, sql: str) -> N
     refusal = why_not(sql)
     assert refusal is not None
     assert refusal.reason is reason, refusal.words
+
+
+@pytest.mark.parametrize(
+    ("value", "reads_clock"),
+    [
+        ("date'today'", True),
+        ("timestamp ' NOW '", True),
+        ("timestamp_ntz'tomorrow'", True),
+        ('timestamp_ltz"yesterday"', True),
+        ("date 'today UTC'", True),
+        ("cast('today+01:00' as date)", True),
+        ("date'epoch'", False),
+        ("date'2024-01-01'", False),
+        ("'today'", False),
+        ("timestamp(concat('to', 'day'))", False),
+    ],
+)
+def test_a_literal_of_the_current_time(value: str, reads_clock: bool) -> None:
+    # Spark's parser replaces these literals, so its plan does not show them.
+    with pytest.raises(NotIncremental) if reads_clock else nullcontext():
+        parsing.refuse_clock_literals(f"select id from flights where day < {value}")
 
 
 def test_each_reason_of_the_sql_has_a_query() -> None:

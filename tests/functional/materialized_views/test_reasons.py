@@ -117,6 +117,11 @@ MODELS: dict[str, tuple[str, str, str]] = {
         "",
         "full: it calls current_date",
     ),
+    "clock_literal": (
+        "select order_id, amount from {orders} where ordered_on > date'today' - 30",
+        "",
+        "full: it reads the clock ('today')",
+    ),
     "subquery": (
         "select order_id, amount from {orders} where customer_id in (select customer_id from {vip})",
         "",

@@ -134,6 +134,7 @@ class Definitions:
         if spark is None:
             parsing.refuse_unknown_functions(query.sql)
             return None
+        parsing.refuse_clock_literals(query.sql)
         plan = spark.analyzed(query.sql)
         if why := queries.volatile(plan):
             raise NotIncremental(Reason.FUNCTION, why)

@@ -6,6 +6,7 @@ user's SQL instead. Importing sqlglot takes a second, so this module is imported
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
@@ -39,9 +40,10 @@ _AFTER_HAVING: Final = frozenset(
 )
 # Paimon's columns of tables with row tracking.
 _HIDDEN: Final = frozenset(("_row_id", "_sequence_number"))
-# Names that Spark calls as functions without parentheses, and strings that it casts to the current time or day.
+# Names that Spark calls as functions without parentheses.
 _BARE: Final = frozenset(("localtimestamp", "user"))
-_CLOCK: Final = frozenset(("now", "today", "tomorrow", "yesterday"))
+# Strings that Spark casts to the current time or day; a time zone may follow, as in 'today UTC'.
+_CLOCK: Final = re.compile(r"\s*(now|today|tomorrow|yesterday)\b", re.IGNORECASE)
 
 
 # -- tables -----------------------------------------------------------------------------------------------------------
@@ -243,11 +245,23 @@ def is_relation(node: exp.Query) -> bool:
 
 def refuse_unknown_functions(sql: str) -> None:
     """Refuse functions that may return a different result for the same rows, judged by their names."""
-    for node in parsed(sql).find_all(exp.Any, exp.Func, exp.Column, exp.Literal):
+    for node in parsed(sql).find_all(exp.Any, exp.Func, exp.Column, exp.Literal, exp.RawString):
         if isinstance(node, (exp.Any, exp.Anonymous)):
             raise NotIncremental(Reason.UNKNOWN_FUNCTION, node.name.lower() or "any")
         if why := _volatile(node):
             raise NotIncremental(Reason.FUNCTION, why)
+
+
+def refuse_clock_literals(sql: str) -> None:
+    """Refuse literals such as date'today': Spark's parser replaces them, so its plan does not show them."""
+    for cast in parsed(sql).find_all(exp.Cast):
+        if why := _clock(cast.this):
+            raise NotIncremental(Reason.FUNCTION, why)
+
+
+def _clock(node: exp.Expr) -> str:
+    is_string = isinstance(node, exp.RawString) or (isinstance(node, exp.Literal) and node.is_string)
+    return f"it reads the clock ('{node.name}')" if is_string and _CLOCK.match(node.name) else ""
 
 
 def _volatile(node: exp.Expr) -> str:
@@ -255,11 +269,9 @@ def _volatile(node: exp.Expr) -> str:
     name = node.name.lower()
     if isinstance(node, exp.Column) and not node.table and name in _BARE:
         return f"it calls {name}"
-    if isinstance(node, exp.Literal) and node.is_string and name.strip() in _CLOCK:
-        return f"it reads the clock ('{node.name}')"
     if isinstance(node, exp.Func) and type(node).__name__.lower() in _VOLATILE:
         return f"it calls {node.sql_name().lower()}"
-    return ""
+    return _clock(node)
 
 
 def aggregates(node: exp.Expr) -> bool:
