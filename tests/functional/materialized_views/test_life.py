@@ -378,6 +378,29 @@ class TestConfigs(Life):
         finally:
             write_file(SOURCES, project.project_root, "models", "sources.yml")
 
+    def test_a_char_column_in_the_key_or_the_groups(self, project: Any, rows: Any, table: str) -> None:
+        # The table pads the names with spaces; the rows of a refresh do not have them yet.
+        sql = "select n.name, count(*) as n from {{ source('raw', 'names') }} as n group by n.name"
+        contract = "{contract: {enforced: true}}"
+        columns = "[{name: name, data_type: char(5)}, {name: n, data_type: bigint}]"
+        schema = SOURCES + "models:\n"
+        for name, config in (("by_name", {}), ("by_name_keyed", {"primary_key": "name"})):
+            write_file(view(sql, **config), project.project_root, "models", f"{name}.sql")
+            schema += f"  - {{name: {name}, config: {contract}, columns: {columns}}}\n"
+        write_file(schema, project.project_root, "models", "sources.yml")
+        try:
+            run_dbt(["run"])
+            rows(f"insert into {table}.names values (2, 'two'), (3, 'two'), (4, 'zero')")
+            rows(f"delete from {table}.names where id = 1")
+            results = run_dbt(["run"])
+            for name in ("by_name", "by_name_keyed"):
+                assert sorted(rows(f"select name, n from {table}.{name}")) == [("two  ", 2), ("zero ", 2)], name
+                assert refresh_of(results, name).startswith(f"full: {project.test_schema}.{name} has a char column")
+        finally:
+            for name in ("by_name", "by_name_keyed"):
+                project.project_root.join("models", f"{name}.sql").remove()
+            write_file(SOURCES, project.project_root, "models", "sources.yml")
+
 
 class TestCommands(Life):
     def test_empty_and_then_a_run(self, project: Any, rows: Any, table: str) -> None:

@@ -139,6 +139,7 @@ class MaterializedViews:
         if view.refusal is not None:
             raise view.refusal
         _require_changes(moved.values())
+        _refuse_padded_key(view, table_name(run.target), self.existing(run.target))
         found = {name: self._changed(model, source) for name, source in moved.items()}
         changed = frozenset(name for name, source in found.items() if source.changes)
         pins = Pins(pins.query, {**pins.sources, **found}, changed)
@@ -274,6 +275,14 @@ def _require_changes(moved: Iterable[Source]) -> None:
             raise NotIncremental(Reason.POSITION_LOST, source.table.name.shown, source.lost)
         if padded := next((name for name, kind in source.table.columns if _CHAR.search(kind)), None):
             raise NotIncremental(Reason.CHAR, source.table.name.shown, padded)
+
+
+def _refuse_padded_key(view: View, name: TableName, table: ExistingTable) -> None:
+    """Refuse a char column in the key or the groups: the table pads its values, but the changed keys are not padded."""
+    keys = {*view.key, *(view.query.groups or () if view.query else ())}
+    for column in table.columns:
+        if column.name.lower() in keys and _CHAR.search(column.data_type):
+            raise NotIncremental(Reason.CHAR, name.shown, column.name)
 
 
 def _require_positions(read: Reading) -> None:
