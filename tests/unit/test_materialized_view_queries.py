@@ -298,6 +298,8 @@ NOT_IN_THE_SQL = {
     Reason.REBUILT,
     Reason.NOT_FROM_HERE,
     Reason.CHAR,
+    Reason.NOT_ANALYZED,
+    Reason.SQL_HEADER,
     Reason.WRITTEN_BY_OTHERS,
     Reason.POSITION_LOST,
     Reason.TOO_MANY,

@@ -104,6 +104,7 @@ class TestQueries:
         ("found", "reason"),
         [
             (analyzed(_EXPRESSIONS + "CurrentTimestamp"), "it calls current_timestamp"),
+            (analyzed(_EXPRESSIONS + "VariableReference"), "it reads a session variable"),
             (analyzed(_EXPRESSIONS + "PythonUDF"), "it calls a user-defined Python function"),
             (
                 analyzed(_EXPRESSIONS + "Rand", nondeterministic=frozenset({_EXPRESSIONS + "Rand"})),

@@ -246,6 +246,11 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
         {"refresh_mode": "incremental"},
         "cannot be refreshed incrementally: a LIMIT",
     ),
+    "with_a_header": (
+        STAR,
+        {"refresh_mode": "incremental", "sql_header": "set spark.sql.shuffle.partitions = 2"},
+        "cannot be refreshed incrementally: it has a sql_header",
+    ),
     "misspelled": (STAR, {"refresh_mode": "incrementel"}, "Did you mean 'incremental'"),
     "merged": (STAR, {"merge_engine": "aggregation"}, "but merge-engine would"),
     "merged_by_a_property": (STAR, {"tblproperties": {"merge-engine": "partial-update"}}, "but merge-engine would"),
@@ -400,6 +405,27 @@ class TestConfigs(Life):
             for name in ("by_name", "by_name_keyed"):
                 project.project_root.join("models", f"{name}.sql").remove()
             write_file(SOURCES, project.project_root, "models", "sources.yml")
+
+    def test_a_header_applies_to_all_rows(self, project: Any, rows: Any, table: str) -> None:
+        query = "select f.id, hour(timestamp_seconds(f.id)) as amount, 'n' as name from {{ source('raw', 'facts') }} f"
+        for zone, hour in (("UTC", 0), ("Asia/Tokyo", 9)):
+            header = f"set spark.sql.session.timeZone = {zone}"
+            write_file(view(query, sql_header=header), project.project_root, "models", "star.sql")
+            assert refresh_of(run_dbt(["run"])) == "full: it has a sql_header"
+            assert {row[1] for row in self.found(rows, table)} == {hour}
+
+    def test_a_query_that_spark_can_read_only_after_its_hooks(self, project: Any, rows: Any, table: str) -> None:
+        for added in ("sql_header", "pre_hook"):
+            query = f"select f.id, f.of_{added} as amount, 'n' as name from {{{{ source('raw', 'facts') }}}} f"
+            config = {added: f"alter table {table}.facts add column of_{added} int", "on_rebuild": "drop_history"}
+            write_file(view(query, **config), project.project_root, "models", "star.sql")
+            assert refresh_of(run_dbt(["run"])).startswith("full: ")
+            assert self.found(rows, table) == [(number, None, "n") for number in range(10)]
+        # Without a hook, it is a mistake.
+        write_file(view(STAR.replace("f.amount", "f.amuont")), project.project_root, "models", "star.sql")
+        (result,) = run_dbt(["run"], expect_pass=False)
+        assert "amuont" in result.message
+        assert self.found(rows, table) == [(number, None, "n") for number in range(10)]
 
 
 class TestCommands(Life):

@@ -63,6 +63,8 @@ def volatile(query: Analyzed) -> str:
         if not name.startswith(_EXPRESSIONS):
             return f"it uses {name.rpartition('.')[2]}, which is not Spark's own"
         short = name.removeprefix(_EXPRESSIONS)
+        if short == "VariableReference":
+            return "it reads a session variable"
         if short in _VOLATILE:
             return f"it calls {_VOLATILE[short]}"
         if name in query.nondeterministic:

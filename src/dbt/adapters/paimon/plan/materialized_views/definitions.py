@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from typing import Final
@@ -12,6 +13,7 @@ from typing import Final
 from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, Node, table_name
+from dbt.adapters.paimon.errors.messages import StatementError
 from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.options.table_options import did_you_mean
 from dbt.adapters.paimon.plan.materialized_views.query import Query, SourceColumns
@@ -65,9 +67,12 @@ class Definitions:
         except NotIncremental as refusal:
             view = replace(view, refusal=(query and query.refusal) or refusal)
         else:
-            view = self._with_key(node, replace(view, query=query, refusal=query.refusal), query, types)
+            view = _with_key(node, replace(view, query=query, refusal=query.refusal), query, types)
         remedy = "Remove primary_key, or state the key of the query"
         _refuse_merging_key(f"model '{node['name']}': primary_key", view, _names(node, "primary_key"), remedy)
+        if node["config"].get("sql_header"):
+            # It runs once the changed rows are known, and may change what the query returns.
+            view = replace(view, refusal=NotIncremental(Reason.SQL_HEADER))
         if view.mode is Mode.INCREMENTAL and view.refusal is not None:
             raise CompilationError(
                 f"model '{node['name']}': refresh_mode='incremental', but its query cannot be refreshed "
@@ -82,19 +87,6 @@ class Definitions:
         if spark is None:
             return self._tables.existing(relation)
         return ExistingTable.of(spark.schema(table_name(relation)))
-
-    def _with_key(self, node: Node, view: View, query: Query, types: Mapping[str, str] | None) -> View:
-        if view.refusal is not None:
-            return view
-        key = _names(node, "primary_key") or query.key
-        if query.groups is not None and not _names(node, "primary_key") and not _never_null(query):
-            # A group may be NULL, but a key column may not. So the table has no key, and each refresh rewrites it.
-            key = ()
-        if types is None:
-            columns = self._adapter.query_columns(query.sql)
-            types = {column.name.lower(): column.dtype.lower() for column in columns}
-        refusal = _refused_key(query, key, _names(node, "primary_key"), _names(node, "partition_by"), types)
-        return replace(view, key=() if refusal else key, refusal=refusal)
 
     def _lookup(self, name: tuple[str, ...]) -> SourceColumns | str | None:
         """Look up a name of a query (see `parsing.Lookup`)."""
@@ -120,8 +112,8 @@ class Definitions:
         catalog, schema, identifier = (credentials.database, credentials.schema, *name)[-3:]
         return TableName(catalog, schema, identifier)
 
-    def _checked_types(self, query: Query) -> Mapping[str, str] | None:
-        """The column types of a query, or None; refuses a query that may return different rows next time.
+    def _checked_types(self, query: Query) -> Mapping[str, str]:
+        """The column types of a query; refuses a query that may return different rows next time.
 
         Checks Spark's analyzed plan if Spark is in this process; otherwise checks only the names of the functions.
         """
@@ -129,13 +121,14 @@ class Definitions:
 
         if is_empty_run():
             # No check with `--empty`: dbt limits the sources, and the next run is a full refresh.
-            return None
+            return self._types(query)
         spark = self._adapter.handle.embedded()
         if spark is None:
             parsing.refuse_unknown_functions(query.sql)
-            return None
+            return self._types(query)
         parsing.refuse_clock_literals(query.sql)
-        plan = spark.analyzed(query.sql)
+        with self._analysis(query.sql):
+            plan = spark.analyzed(query.sql)
         if why := queries.volatile(plan):
             raise NotIncremental(Reason.FUNCTION, why)
         planned = {_folded(name) for name in plan.tables}
@@ -150,6 +143,34 @@ class Definitions:
         if not plan.reads_alike:
             raise NotIncremental(Reason.FUNCTION, "its result depends on the order of rows")
         return {name.lower(): kind.lower() for name, kind in plan.columns}
+
+    def _types(self, query: Query) -> Mapping[str, str]:
+        """The column types of a query; empty if it is refused, because they are not needed."""
+        if query.refusal is not None:
+            return {}
+        with self._analysis(query.sql):
+            columns = self._adapter.query_columns(query.sql)
+        return {column.name.lower(): column.dtype.lower() for column in columns}
+
+    @contextmanager
+    def _analysis(self, sql: str) -> Iterator[None]:
+        """Refuse a query that Spark cannot analyze yet: a hook or header may create what it needs."""
+        try:
+            with self._adapter.connections.exception_handler(sql):
+                yield
+        except StatementError as exc:
+            raise NotIncremental(Reason.NOT_ANALYZED, str(exc.msg).splitlines()[0]) from exc
+
+
+def _with_key(node: Node, view: View, query: Query, types: Mapping[str, str]) -> View:
+    if view.refusal is not None:
+        return view
+    key = _names(node, "primary_key") or query.key
+    if query.groups is not None and not _names(node, "primary_key") and not _never_null(query):
+        # A group may be NULL, but a key column may not. So the table has no key, and each refresh rewrites it.
+        key = ()
+    refusal = _refused_key(query, key, _names(node, "primary_key"), _names(node, "partition_by"), types)
+    return replace(view, key=() if refusal else key, refusal=refusal)
 
 
 def _query_of_view(described: Sequence[Sequence[object]]) -> str | None:
@@ -211,6 +232,8 @@ def _refuse_merging_key(where: str, view: View, key: tuple[str, ...], remedy: st
     known = view.query.key if view.query is not None and view.query.refusal is None else ()
     if key and not (known and set(known) <= set(key)):
         own = f"the query's key is ({', '.join(known)})" if known else "the query may return several rows per key"
+        if view.query is None and view.refusal is not None:
+            own = f"the query's key is not known ({view.refusal.words})"
         raise CompilationError(
             f"{where}=({', '.join(key)}): {own}, so the table would keep only one of several rows with the same "
             f"values. {remedy}. See docs/materialized-views.md."

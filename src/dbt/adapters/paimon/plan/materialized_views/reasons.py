@@ -22,6 +22,8 @@ class Reason(Enum):
     FEW_GROUPS = "a full refresh is cheaper for {} groups of about {} rows"
     # The query.
     NOT_READABLE = "its SQL could not be parsed ({})"
+    NOT_ANALYZED = "Spark cannot analyze it before its hooks run ({})"
+    SQL_HEADER = "it has a sql_header"
     CHAR = "{} has a char column ({}), whose changed rows Spark would compare without its padding"
     NOT_PAIMON = "{} is not a Paimon table"
     VIEW_SETTINGS = "the view {} has other Spark settings"
