@@ -272,7 +272,9 @@ REFUSED: dict[Reason, tuple[str, ...]] = {
         "select carrier, count(*) as n from flights group by carrier, day",
         "select upper(carrier) as carrier, count(*) as n from flights group by flights.carrier",
         "select carrier, count(*) as n from flights group by 'a', carrier",
+        "select carrier, count(*) as n from flights group by carrier, 2.0",
         "select count(*) as n from flights group by ()",
+        "select carrier, count(*) as n from flights f left join rates r using (carrier, day) group by r.carrier",
         # Spark groups by the column of the table, not by the alias.
         "select max(carrier) as day, count(*) as n from flights group by day",
         "select 1 as id, count(*) as n from flights group by id",
@@ -602,6 +604,18 @@ def test_the_query_of_a_view_has_the_names_of_the_view():
 def test_a_field_of_a_struct_is_not_a_column_of_the_same_name() -> None:
     query = read("select carrier, info.carrier as other, count(*) as n from flights group by carrier, info.carrier")
     assert query.groups == ("carrier", "other")
+
+
+def test_a_column_after_using_is_not_that_of_the_joined_table() -> None:
+    query = read(
+        "select carrier, r.carrier as other, count(*) as n from flights f left join rates r using (carrier, day) "
+        "group by carrier, r.carrier"
+    )
+    assert query.groups == ("carrier", "other")
+    query = read(
+        "select carrier, count(*) as n from flights f left join rates r using (carrier, day) group by f.carrier"
+    )
+    assert query.groups == ("carrier",)
 
 
 def test_a_window_of_time_drops_rows_without_a_time() -> None:

@@ -328,10 +328,6 @@ class _Tables:
             return self._only(name, self._named)
         return _ColumnRef(table, self._named[table].index(name)) if table in self._named else None
 
-    def has_table(self, alias: str) -> bool:
-        """Whether FROM has a table with this name or alias, in lower case."""
-        return alias in self._named
-
     def has_column(self, name: str) -> bool:
         """Whether any table of the FROM clause has this column."""
         return any(name in output.names for output in self._named.values())
@@ -460,7 +456,8 @@ def _compares_exactly(left: str, right: str) -> bool:
 
 def _output_of(group: exp.Expr, node: exp.Select, tables: _Tables, output: _Output) -> int:
     """The index of the output column that a GROUP BY expression refers to."""
-    if isinstance(group, exp.Literal) and not group.is_string and 0 < int(group.name) <= len(output.names):
+    is_position = isinstance(group, exp.Literal) and not group.is_string and group.name.isdecimal()
+    if is_position and 0 < int(group.name) <= len(output.names):
         return int(group.name) - 1
     for index, expression in enumerate(node.expressions):
         inner = expression.unalias()
@@ -485,12 +482,8 @@ def _alias_index(group: exp.Expr, node: exp.Select, tables: _Tables, output: _Ou
 
 def _same_column(left: exp.Expr, right: exp.Expr, tables: _Tables) -> bool:
     """Whether two expressions refer to the same column, where one may lack the table name."""
-    if not (isinstance(left, exp.Column) and isinstance(right, exp.Column)):
-        return False
-    # a.b may also be a field of the struct a, and a.b.c always is one.
-    qualifiers = {left.table.lower(), right.table.lower()} - {""}
-    is_field = left.args.get("db") or right.args.get("db") or not all(map(tables.has_table, qualifiers))
-    return left.name.lower() == right.name.lower() and len(qualifiers) < 2 and not is_field
+    column = tables.column(left)
+    return column is not None and column.index is not None and column == tables.column(right)
 
 
 def _union_key(branches: tuple[Branch, ...]) -> tuple[str, ...]:
