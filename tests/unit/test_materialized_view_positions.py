@@ -93,3 +93,17 @@ def test_a_saved_position_of_a_table_snapshot_that_was_rolled_back_is_ignored() 
     refresh = server.refresh()
     assert refresh.kind is RefreshKind.FULL
     assert "something other than its refresh wrote its table at snapshot 2" in refresh.words
+
+
+def test_a_write_that_has_expired_before_a_compaction_is_noticed() -> None:
+    server = Server()
+    refreshed, compacted = Commit(3, "APPEND", server.mark(), 3, 3), Commit(5, "COMPACT", f"a{UUID}", 3)
+    (key,) = marked(refreshed.user)
+    server.saved = {key: SavedPosition(Position(1, short_hash("someone")), Position.at(refreshed))}
+    server.own = (compacted,)
+    refresh = server.refresh()
+    assert refresh.kind is RefreshKind.FULL
+    assert refresh.words == "the changes of s.v are lost: its last write has expired"
+    # Nothing is between the refresh and this compaction.
+    server.own = (Commit(4, "COMPACT", f"a{UUID}", 3), compacted)
+    assert server.refresh().kind is RefreshKind.NONE

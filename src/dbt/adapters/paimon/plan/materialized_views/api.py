@@ -291,9 +291,13 @@ def _require_positions(read: Reading) -> None:
     keys = {source.key for source in read.sources.values()}
     if last is not None and keys <= marked(last.user).keys():
         return
-    newest = last.snapshot if last is not None else 0
+    # If only upkeep is left, the newest write was at the last expired snapshot, or before it.
+    oldest = min((commit.snapshot for commit in read.commits or ()), default=1)
+    newest = last.snapshot if last is not None else oldest - 1
     if all(key in read.saved and read.saved[key].own.snapshot >= newest for key in keys):
         return
+    if last is None and read.commits:
+        raise NotIncremental(Reason.POSITION_LOST, table_name(read.own).shown, "its last write has expired")
     if last is None:
         raise NotIncremental(Reason.FIRST_RUN)
     if not marked(last.user):
