@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -11,6 +13,8 @@ from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.plan.materialized_views import analyzer, definitions, parsing
 from dbt.adapters.paimon.plan.materialized_views.query import Query, SourceColumns
 from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental, Reason
+from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.tables.existing import ExistingTable
 
 PAGE = Path(__file__).parents[2] / "docs" / "materialized-views.md"
 
@@ -293,6 +297,7 @@ REFUSED: dict[Reason, tuple[str, ...]] = {
 # Reasons that depend on the run, on Spark's plan or on the config.
 NOT_IN_THE_SQL = {
     Reason.VIEW_SETTINGS,
+    Reason.SESSION_VIEW,
     Reason.FIRST_RUN,
     Reason.FULL_REFRESH,
     Reason.LIMITED_RUN,
@@ -621,3 +626,33 @@ def test_a_column_after_using_is_not_that_of_the_joined_table() -> None:
 def test_a_window_of_time_drops_rows_without_a_time() -> None:
     assert read("select id, day from flights").keeps_rows
     assert not read("select id, window(day, '1 day').start as day from flights").keeps_rows
+
+
+@pytest.mark.parametrize(
+    ("relation", "options", "reason"),
+    [
+        (("spark_catalog", "s", "v", "view"), {}, Reason.SESSION_VIEW),
+        (("spark_catalog", "s", "t", "table"), {"scan.snapshot-id": "1"}, Reason.FUNCTION),
+        (("lake", "s", "t", "table"), {"scan.fallback-branch": "b"}, Reason.FUNCTION),
+        (("lake", "s", "t", "table"), {"branch": "main"}, None),
+    ],
+)
+def test_relations_that_are_not_read_by_their_newest_snapshot(
+    relation: tuple[str, str, str, str], options: dict[str, str], reason: Reason | None
+) -> None:
+    catalog, schema, identifier, kind = relation
+    found = PaimonRelation.create(database=catalog, schema=schema, identifier=identifier, type=kind)
+    adapter: Any = SimpleNamespace(
+        credentials=SimpleNamespace(database=catalog, schema=schema, paimon_catalogs={catalog}),
+        handle=SimpleNamespace(embedded=lambda: None),
+        view_catalog=catalog,
+        get_relation=lambda *_: found,
+    )
+    tables: Any = SimpleNamespace(existing=lambda _: ExistingTable(options=options))
+    read = definitions.Definitions(adapter, tables)
+    if reason is None:
+        assert isinstance(read._lookup((identifier,)), SourceColumns)
+        return
+    with pytest.raises(NotIncremental) as refusal:
+        read._lookup((identifier,))
+    assert refusal.value.reason is reason

@@ -13,8 +13,10 @@ from typing import Final
 from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol, Node, table_name
+from dbt.adapters.paimon.catalogs.catalog import SESSION_CATALOG
 from dbt.adapters.paimon.errors.messages import StatementError
 from dbt.adapters.paimon.metadata.table_name import TableName
+from dbt.adapters.paimon.metadata.table_versions import other_state
 from dbt.adapters.paimon.options.table_options import did_you_mean
 from dbt.adapters.paimon.plan.materialized_views.query import Query, SourceColumns
 from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental, Reason
@@ -102,8 +104,13 @@ class Definitions:
         if table.catalog not in credentials.paimon_catalogs or relation is None:
             return None
         if relation.is_view:
+            if table.catalog == SESSION_CATALOG:
+                # Spark runs it with the settings that it has stored, and matches its columns by their names.
+                raise NotIncremental(Reason.SESSION_VIEW, table.identifier)
             return _query_of_view(self._adapter.query(f"describe table extended {relation.render()}"))
         existing = self.existing(relation)
+        if problem := other_state(existing.options):
+            raise NotIncremental(Reason.FUNCTION, f"it reads {table.shown}, which {problem}")
         columns = {column.name: column.data_type for column in existing.columns}
         return SourceColumns(table, columns, existing.primary_key)
 

@@ -27,6 +27,7 @@ class Reason(Enum):
     CHAR = "{} has a char column ({}), whose changed rows Spark would compare without its padding"
     NOT_PAIMON = "{} is not a Paimon table"
     VIEW_SETTINGS = "the view {} has other Spark settings"
+    SESSION_VIEW = "the view {} is in spark_catalog, where Spark stores settings with it"
     FUNCTION = "{}, so the same sources may return different rows"
     UNKNOWN_FUNCTION = "it is not known whether {}() always gives the same result"
     SUBQUERY = "a subquery in an expression"
