@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from dbt.adapters.paimon.metadata.table_name import TableName
-from dbt.adapters.paimon.plan.materialized_views import analyzer, definitions, parsing
+from dbt.adapters.paimon.plan.materialized_views import analyzer, definitions, incremental, parsing
 from dbt.adapters.paimon.plan.materialized_views.query import Query, SourceColumns
 from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental, Reason
+from dbt.adapters.paimon.plan.materialized_views.refresh import Mode, PinnedSource, Refresh, RefreshKind, View
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.tables.existing import ExistingTable
 
@@ -656,3 +657,48 @@ def test_relations_that_are_not_read_by_their_newest_snapshot(
     with pytest.raises(NotIncremental) as refusal:
         read._lookup((identifier,))
     assert refusal.value.reason is reason
+
+
+# -- broadcast hints --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sql", "changed", "rows", "hinted"),
+    [
+        ("select carrier, count(*) as n from flights group by carrier", {"flights": 1_000_000}, 9, True),
+        ("select carrier, count(*) as n from flights group by carrier", {"flights": 1_000_001}, 9, False),
+        # One changed row of a joined table may change every row of the driving table.
+        (
+            "select c.name, count(*) as n from flights f left join carriers c using (carrier) group by c.name",
+            {"carriers": 1},
+            1_000_000,
+            True,
+        ),
+        (
+            "select c.name, count(*) as n from flights f left join carriers c using (carrier) group by c.name",
+            {"carriers": 1},
+            1_000_001,
+            False,
+        ),
+    ],
+)
+def test_spark_broadcasts_changed_rows_only_if_they_are_few(
+    sql: str, changed: dict[str, int], rows: int, hinted: bool
+) -> None:
+    query = read(sql)
+    sources = {
+        each.name: PinnedSource(
+            each.name,
+            2,
+            1,
+            changes="changes" if each.name.identifier in changed else "",
+            most=changed.get(each.name.identifier, 0),
+        )
+        for each in query.tables
+    }
+    names = frozenset(name for name in sources if name.identifier in changed)
+    view = View(sql, Mode.INCREMENTAL, query)
+    totals = {TableName("lake", "s", "flights"): rows}
+    pins = incremental.Pins(query, sources, names)
+    refresh = incremental.planned(view, pins, Refresh(RefreshKind.FULL), totals, groups=3)
+    assert any("broadcast(__new)" in text for text in refresh.groups_sql) is hinted

@@ -153,3 +153,19 @@ def test_a_branch_continues_from_the_position_of_its_table():
     assert branch.key not in saved
     assert branch.position_in([commit(1)], saved, "t") == AT_5
     assert source("other").position_in([commit(1)], saved, "t") is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "most"), [pytest.param("APPEND", 3, id="added"), pytest.param("OVERWRITE", 3 + 2 * 103, id="overwritten")]
+)
+def test_how_many_rows_may_have_changed(kind, most):
+    commits = (
+        Commit(1, "OVERWRITE", "a", 90, 90),
+        Commit(2, "APPEND", "a", 100, 10),
+        Commit(3, "APPEND", "b", 103, 3),
+        Commit(4, kind, "c", 103, 0),
+    )
+    table = SourceTable("paimon", "db", "orders", ())
+    relation = PaimonRelation.create("paimon", "db", "orders")
+    source = Source(relation, table, commits, (), Position.at(commits[3]), Position.at(commits[1]))
+    assert source.most_changes == most

@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from functools import cache, partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,8 +19,11 @@ import sqlglot
 from sqlglot import expressions
 from tests.unit.specs import incremental_spec, table_spec
 
+from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.plan.decide import decide
 from dbt.adapters.paimon.plan.macros import Macros
+from dbt.adapters.paimon.plan.materialized_views.query import Branch
+from dbt.adapters.paimon.plan.materialized_views.refresh import ChangedRows, PinnedSource, Refresh, RefreshKind
 from dbt.adapters.paimon.plan.steps import SettledPlan
 from dbt.adapters.paimon.plan.write_modes import NodeWriter, Overwrite
 from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES, STRATEGIES, conf_of
@@ -558,3 +562,17 @@ def test_each_text_has_a_case():
 def test_each_strategy_has_a_text():
     specs = [incremental_spec(given["config"], model="orders", versions=VERSIONS) for given in INCREMENTS.values()]
     assert {spec.strategy for spec in specs} == set(STRATEGIES)
+
+
+@pytest.mark.parametrize(("rows", "hinted"), [(1_000_000, True), (1_000_001, False)])
+def test_a_refresh_broadcasts_only_few_rows(rows: int, hinted: bool) -> None:
+    source = PinnedSource(TableName("lake", "shop", "names"), 2, 1, changes="changes", most=rows)
+    part = ChangedRows("changed", source, ("id",), ("id",), ((source, {"id": "id"}),), Branch(0))
+    refresh = Refresh(RefreshKind.INCREMENTAL, groups_view="groups", groups=("id",), rows_sql="q", affected=rows)
+    plan = SimpleNamespace(table_columns=(ExistingColumn("id", "int"),), source="q")
+    for name, arguments in (
+        ("changed_rows", (part,)),
+        ("rows_of_groups", (refresh,)),
+        ("replaced_groups", (TABLE, refresh, plan)),
+    ):
+        assert ("/*+ broadcast" in Rendering()(f"paimon__{name}_sql", *arguments)[-1]) is hinted, name

@@ -96,6 +96,14 @@ class Source:
         return sum(commit.delta for commit in appends if start < commit.snapshot <= self.end.snapshot)
 
     @property
+    def most_changes(self) -> int:
+        """The number of rows that may have changed in the range; an overwrite may have changed all rows."""
+        start = self.start.snapshot if self.start is not None else 0
+        commits = [commit for commit in self.commits if start <= commit.snapshot <= self.end.snapshot]
+        overwritten = any(commit.kind == "OVERWRITE" for commit in commits if commit.snapshot > start)
+        return self.written + (2 * max(commit.rows for commit in commits) if overwritten else 0)
+
+    @property
     def lost(self) -> str:
         """Why the changes since the start of the range are lost, or ''."""
         if self.start is None:

@@ -254,7 +254,7 @@ class MaterializedViews:
             sql, added = self._changes.changed_rows(what, source, Output(KIND))
         except UncomparableError as exc:
             raise NotIncremental(Reason.POSITION_LOST, source.table.name.shown, exc.why) from None
-        return replace(_pinned(source), changes=sql, only_added=added, written=source.written)
+        return replace(_pinned(source), changes=sql, only_added=added, written=source.written, most=source.most_changes)
 
 
 def _refuse_or_warn(target: PaimonRelation, plan: Plan, allowed: str) -> None:

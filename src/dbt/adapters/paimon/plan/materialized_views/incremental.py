@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -11,6 +11,7 @@ from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.plan.materialized_views.query import Branch, Query
 from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental, Reason
 from dbt.adapters.paimon.plan.materialized_views.refresh import (
+    MAX_BROADCAST,
     ChangedRows,
     Mode,
     PinnedSource,
@@ -78,12 +79,14 @@ def planned(view: View, pins: Pins, full: Refresh, totals: Mapping[TableName, in
         only_added = query.keeps_rows and all(part.source.only_added for part in parts)
         deletes = bool(view.key) and not only_added
         return replace(refresh, deletes=deletes, drops=deletes and not query.keeps_rows)
+    limit = _max_rows(view, refresh, groups)
+    few = {part.view for part in parts if _most_rows(part, totals, limit) <= MAX_BROADCAST}
     return replace(
         refresh,
-        max_rows=_max_rows(view, refresh, groups),
+        max_rows=limit,
         groups_view=view_name("groups"),
         groups=query.groups,
-        groups_sql=_affected_groups(pins, parts, new),
+        groups_sql=_affected_groups(pins, parts, new, few),
         rows_sql=query.spliced(pins.now),
         total=groups,
         deletes=True,
@@ -106,12 +109,20 @@ def _max_rows(view: View, refresh: Refresh, groups: int) -> int | None:
     return limit if any(part.joined for part in refresh.changed) else None
 
 
-def _affected_groups(pins: Pins, parts: Sequence[ChangedRows], new: Mapping[int, str]) -> tuple[str, ...]:
-    """The queries for the groups that contain changed rows now, or contained them before."""
+def _most_rows(part: ChangedRows, totals: Mapping[TableName, int], limit: int | None) -> int:
+    """The number of changed rows that a driving table may have."""
+    most = part.source.most + (totals.get(part.source.table, 0) if part.joined else 0)
+    return most if limit is None else min(most, limit)
+
+
+def _affected_groups(
+    pins: Pins, parts: Sequence[ChangedRows], new: Mapping[int, str], few: Collection[str]
+) -> tuple[str, ...]:
+    """The queries for the groups that contain changed rows now, or contained them before; `few`: the small parts."""
     now = pins.query.spliced(new, without_having=True)
     if not any(_loses_rows(part) for part in parts):
         return (now,)
-    old = pins.then | {part.branch.driver: _past(part) for part in parts}
+    old = pins.then | {part.branch.driver: _past(part, broadcast=part.view in few) for part in parts}
     return now, pins.query.spliced(old, without_having=True)
 
 
@@ -148,13 +159,14 @@ def _rows_of(part: ChangedRows, condition: str) -> str:
     return f"(select {columns} from {quoted(part.view)} where {condition})"
 
 
-def _past(part: ChangedRows) -> str:
+def _past(part: ChangedRows, *, broadcast: bool) -> str:
     """The changed rows as they were before; without a primary key, only the deleted rows."""
     if not part.key:
         return _rows_of(part, "__dbt_gone")
     same = " and ".join(f"__old.{quoted(key)} = __new.{quoted(key)}" for key in part.key)
+    hint = "/*+ broadcast(__new) */ " if broadcast else ""
     return (
-        f"(select /*+ broadcast(__new) */ __old.* from {part.source.at(part.source.then)} as __old "
+        f"(select {hint}__old.* from {part.source.at(part.source.then)} as __old "
         f"left semi join {quoted(part.view)} as __new on {same})"
     )
 

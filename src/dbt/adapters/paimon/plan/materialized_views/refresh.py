@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Final
 
 from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.plan.materialized_views.query import Branch, Query
@@ -12,6 +13,8 @@ from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental
 
 # The column with the row kind in a source's changes.
 KIND = "__dbt_kind"
+# Spark collects a table with a broadcast hint in the driver's memory, so a larger table gets no hint.
+MAX_BROADCAST: Final = 1_000_000
 
 
 class RefreshKind(str, Enum):
@@ -59,6 +62,7 @@ class PinnedSource:
         changes: a subquery of its changed rows, with their row kind in the column KIND; '' if nothing has changed.
         only_added: whether rows were only added.
         written: the number of rows written since the last refresh; a row that was written twice counts twice.
+        most: the number of rows that may have changed since the last refresh.
         unpinned: the id of a table snapshot that is read by the table's name alone, without time travel.
     """
 
@@ -68,7 +72,13 @@ class PinnedSource:
     changes: str = ""
     only_added: bool = False
     written: int = 0
+    most: int = 0
     unpinned: int | None = None
+
+    @property
+    def has_few_changes(self) -> bool:
+        """Whether Spark should broadcast its changes."""
+        return self.most <= MAX_BROADCAST
 
     def at(self, snapshot: int) -> str:
         """The table at a table snapshot, as SQL after FROM; 0 is a table without rows."""
@@ -153,6 +163,11 @@ class Refresh:
     def writes_rows(self) -> bool:
         """Whether it writes any rows, once they are counted."""
         return self.is_full or bool(self.affected)
+
+    @property
+    def has_few_groups(self) -> bool:
+        """Whether Spark should broadcast the affected groups."""
+        return self.affected is not None and self.affected <= MAX_BROADCAST
 
     @property
     def appends(self) -> bool:

@@ -31,7 +31,7 @@ from (
 
 {#- The rows of a driving table that join a changed row of another table. Without the hint, Spark shuffles the driving table. -#}
 {% macro paimon__joined_rows_sql(part, columns, source, keys) -%}
-select /*+ broadcast(`__changed`) */ {{ columns | join(', ') }}, false as `__dbt_gone`
+select {{ '/*+ broadcast(`__changed`) */ ' if source.has_few_changes }}{{ columns | join(', ') }}, false as `__dbt_gone`
 from {{ part.source.at(part.source.now) }} as `__driving`
 left semi join (
   select {% for key in keys %}{{ adapter.quote(key) }} as `__key_{{ loop.index }}`{{ ', ' if not loop.last }}{% endfor %}
@@ -54,7 +54,7 @@ from (
 
 {#- The join uses only grouping columns, so Spark pushes it below the aggregation, and aggregates only these groups. -#}
 {% macro paimon__rows_of_groups_sql(refresh) -%}
-select /*+ broadcast(`__groups`) */ `__rows`.*
+select {{ '/*+ broadcast(`__groups`) */ ' if refresh.has_few_groups }}`__rows`.*
 from (
 {{ refresh.rows_sql }}
 ) as `__rows`

@@ -68,7 +68,7 @@ insert overwrite {{ target.render() }} ({{ names }})
 select {{ names }}
 from {{ plan.source }}
 union all
-select /*+ broadcast(`__groups`) */ {{ names }}
+select {{ '/*+ broadcast(`__groups`) */ ' if refresh.has_few_groups }}{{ names }}
 from {{ target.render() }} as `__view`
 left anti join {{ adapter.quote(refresh.groups_view) }} as `__groups` on {{ paimon__same_columns('`__view`', '`__groups`', refresh.groups, '<=>') }}
 {%- endmacro %}
