@@ -305,6 +305,7 @@ NOT_IN_THE_SQL = {
     Reason.REFRESH_MODE,
     Reason.REBUILT,
     Reason.NOT_FROM_HERE,
+    Reason.CASE_SENSITIVE,
     Reason.CHAR,
     Reason.NOT_ANALYZED,
     Reason.SQL_HEADER,

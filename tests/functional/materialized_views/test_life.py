@@ -406,6 +406,18 @@ class TestConfigs(Life):
                 project.project_root.join("models", f"{name}.sql").remove()
             write_file(SOURCES, project.project_root, "models", "sources.yml")
 
+    def test_case_sensitive_names(self, project: Any, rows: Any, table: str) -> None:
+        rows(f"drop table {table}.star")
+        rows(f"create table {table}.upper (Id int, Amount int) tblproperties ('primary-key' = 'Id', 'bucket' = '1')")
+        rows(f"insert into {table}.upper values (1, 10), (2, 20)")
+        query = f"select Id, Amount, 'n' as name from {table}.upper"
+        model = view(query, pre_hook="set spark.sql.caseSensitive = true")
+        write_file(model, project.project_root, "models", "star.sql")
+        run_dbt(["run"])
+        rows(f"insert into {table}.upper values (2, 21), (3, 30)")
+        assert refresh_of(run_dbt(["run"])) == "full: spark.sql.caseSensitive is true"
+        assert self.found(rows, table) == [(1, 10, "n"), (2, 21, "n"), (3, 30, "n")]
+
     def test_a_header_applies_to_all_rows(self, project: Any, rows: Any, table: str) -> None:
         query = "select f.id, hour(timestamp_seconds(f.id)) as amount, 'n' as name from {{ source('raw', 'facts') }} f"
         for zone, hour in (("UTC", 0), ("Asia/Tokyo", 9)):

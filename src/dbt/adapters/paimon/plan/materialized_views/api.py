@@ -117,7 +117,11 @@ class MaterializedViews:
         query = view.query
         relations = [self._relation(table.name) for table in query.tables]
         sources = {relation: self.existing(relation) for relation in relations}
-        salt = self._salt(view, query, {relation.render(): each.schema_id for relation, each in sources.items()})
+        conf = self._settings()
+        if conf.get("spark.sql.caseSensitive", "").lower() == "true":
+            # The names of keys and groups are in lower case.
+            view = replace(view, refusal=view.refusal or NotIncremental(Reason.CASE_SENSITIVE))
+        salt = self._salt(view, query, conf, {relation.render(): each.schema_id for relation, each in sources.items()})
         read = self._changes.pin(model, run.target, kept, sources, salt, fresh=run.table is None)
         pins = Pins(query, {source.table.name: _pinned(source) for source in read.sources.values()})
         full = Refresh(RefreshKind.FULL, sql=query.spliced(pins.now), pinned=pins.sources)
@@ -221,14 +225,17 @@ class MaterializedViews:
 
     # -- sources ----------------------------------------------------------------------------------------------------
 
-    def _salt(self, view: View, query: Query, schema_ids: Mapping[str, int | None]) -> str:
+    def _settings(self) -> Mapping[str, str]:
+        """The settings of the session."""
+        spark = self._adapter.handle.embedded()
+        # The rows are `key, value`; servers other than Spark's may return one column `key=value`.
+        return spark.settings() if spark else {str(row[0]): str(row[-1]) for row in self._adapter.query("set")}
+
+    def _salt(self, view: View, query: Query, conf: Mapping[str, str], schema_ids: Mapping[str, int | None]) -> str:
         """A hash of what a view's positions depend on: its query, its sources' columns and the session's settings.
 
         Two columns that have exchanged their names differ only in `schema_ids`.
         """
-        spark = self._adapter.handle.embedded()
-        # The rows are `key, value`; servers other than Spark's may return one column `key=value`.
-        conf = spark.settings() if spark else {str(row[0]): str(row[-1]) for row in self._adapter.query("set")}
         content = [
             _POSITIONS_VERSION,
             str(self._adapter.versions.paimon),

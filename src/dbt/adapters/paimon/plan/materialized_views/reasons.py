@@ -24,6 +24,7 @@ class Reason(Enum):
     NOT_READABLE = "its SQL could not be parsed ({})"
     NOT_ANALYZED = "Spark cannot analyze it before its hooks run ({})"
     SQL_HEADER = "it has a sql_header"
+    CASE_SENSITIVE = "spark.sql.caseSensitive is true"
     CHAR = "{} has a char column ({}), whose changed rows Spark would compare without its padding"
     NOT_PAIMON = "{} is not a Paimon table"
     VIEW_SETTINGS = "the view {} has other Spark settings"
