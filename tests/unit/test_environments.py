@@ -11,7 +11,9 @@ import pytest
 from dbt.graph.selector_methods import is_selected_node
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.metadata.snapshots import Commit
+from dbt.adapters.paimon.spec.table import TableSpec
 from dbt_paimon.env import journal, modified
 from dbt_paimon.env.journal import Base, Journal, Node, State
 from dbt_paimon.env.project import schema_suffix
@@ -35,6 +37,7 @@ def commit(snapshot: int, kind: str = "OVERWRITE", user: str = "dbt_1", at: floa
     return Commit(snapshot, kind, user, 1, 1, 0, 0, snapshot * 10.0 if at is None else at, 0.0)
 
 
+NAMES = {"name": "m", "database": "paimon", "schema": "shop", "alias": "m"}
 OURS = commit(4, user="dbtp-ab12_77_uuid")
 
 
@@ -133,6 +136,49 @@ def model(materialized: str = "table", strategy: str | None = None) -> Any:
 def test_reason_not_built(node: Any, why: str) -> None:
     reason = modified.reason_not_built(node, [("m", "select 1")])
     assert (why in reason) if why else not reason
+
+
+WAITING = {"deletion-vectors.enabled": "true", "write-only": "true"}
+
+
+def stored(options: dict[str, str]) -> Any:
+    """An adapter whose production has a table with these options."""
+    spec = TableSpec(("id",), (), options)
+    return SimpleNamespace(
+        versions=Versions.of("1.4.2"),
+        get_relation=lambda *place: SimpleNamespace(is_table=True),
+        tables=SimpleNamespace(existing=lambda table: SimpleNamespace(as_spec=lambda: spec)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "options", "option"),
+    [
+        ("table", {"tblproperties": WAITING}, {}, "'write-only'='true'"),
+        (
+            "table",
+            {"merge_engine": "first-row", "tblproperties": {"lookup-wait": "false"}},
+            {},
+            "'lookup-wait'='false'",
+        ),
+        ("table", {"bucket": -2}, {}, "bucket=-2"),
+        ("table", {"tblproperties": {"deletion-vectors.enabled": "true"}}, WAITING, "'write-only'='true'"),
+        ("table", {"tblproperties": {"deletion-vectors.enabled": "true"}}, {}, ""),
+        ("incremental", {}, WAITING, "'write-only'='true'"),
+        ("incremental", {}, {"bucket": "4"}, ""),
+        ("view", {"tblproperties": WAITING}, WAITING, ""),
+    ],
+)
+def test_tables_whose_rows_wait_for_a_compaction_are_not_built(
+    kind: str, config: dict[str, Any], options: dict[str, str], option: str
+) -> None:
+    found: Any = SimpleNamespace(
+        **NAMES,
+        config=SimpleNamespace(materialized=kind),
+        to_dict=lambda **_: {"name": "m", "config": {"primary_key": "id", **config}},
+    )
+    assert option in modified.hidden_rows(stored(options), found)
+    assert bool(modified.hidden_rows(stored(options), found)) is bool(option)
 
 
 def fresh(raw_code: str, config: dict[str, Any] | None = None, **texts: str) -> Project:

@@ -72,7 +72,7 @@ def create(project: Project, state: str, *, full_refresh: bool) -> bool:
 
 
 def _plan(project: Project, arguments: Sequence[str], state: str) -> _Planned:
-    """Plan which nodes and views to create in which schemas. Sends no statement."""
+    """Plan which nodes and views to create in which schemas. Writes nothing."""
     # Imported here, because importing sqlglot takes a second.
     from dbt_paimon.lineage import changes, macros
     from dbt_paimon.lineage import project as lineage
@@ -88,6 +88,12 @@ def _plan(project: Project, arguments: Sequence[str], state: str) -> _Planned:
     reasons = {
         key: modified.reason_not_built(nodes[key], macros.code(code, key.lower())) for key in changed if key in nodes
     }
+    reasons |= with_adapter(
+        project.in_production(),
+        lambda adapter: {
+            key: modified.hidden_rows(adapter, production.nodes[key]) for key, reason in reasons.items() if not reason
+        },
+    )
     built = [key for key, reason in reasons.items() if not reason]
     modified.refuse_same_relation(places, originals, built)
     made = tuple(

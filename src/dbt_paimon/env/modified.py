@@ -14,13 +14,18 @@ from typing import TYPE_CHECKING, Any, Final
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.plan.api import MATERIALIZED_VIEW
+from dbt.adapters.paimon.spec.build import collect_table_spec
+from dbt.adapters.paimon.spec.declared import Declared
+from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.strategies import APPLY_CHANGES, MICROBATCH
+from dbt.adapters.paimon.spec.table import POSTPONE_BUCKET
 from dbt_paimon import commands
 from dbt_paimon.env.project import Project
 
 if TYPE_CHECKING:
     from dbt.contracts.graph.manifest import Manifest
 
+    from dbt.adapters.paimon.impl import PaimonAdapter
     from dbt_paimon.env.journal import Place
 
 _KINDS: Final = ("model", "seed", "snapshot")
@@ -55,6 +60,27 @@ def reason_not_built(node: Any, code: Iterable[tuple[str, str]]) -> str:
     if any(_READS_CHANGES.search(text) for _, text in code):
         return "paimon_changes reads only the changes since the model's last run"
     return ""
+
+
+def hidden_rows(adapter: PaimonAdapter, node: Any) -> str:
+    """Why a promotion would lose rows of a node that wait for a compaction; '' if it would not.
+
+    Args:
+        adapter: of production.
+        node: as in production's target.
+    """
+    if str(node.config.materialized) == "view":
+        return ""
+    # The build reports the problems of the config.
+    specs = [collect_table_spec(Declared.of(node.to_dict(omit_none=True)), adapter.versions, Problems(node.name))]
+    existing = adapter.get_relation(*place_of(node))
+    # The table may have options that the config lacks, such as the catalog's `table-default.`.
+    if existing is not None and existing.is_table:
+        specs.append(adapter.tables.existing(existing).as_spec())
+    # Other programs write into postpone buckets, whatever dbt's own runs do.
+    options = (spec.hides_new_rows or ("bucket=-2" if spec.bucket == POSTPONE_BUCKET else "") for spec in specs)
+    option = next(filter(None, options), "")
+    return option and f"a promotion would lose rows that wait for a compaction ({option})"
 
 
 def has_relation(node: Any) -> bool:
