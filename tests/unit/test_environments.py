@@ -138,6 +138,26 @@ def test_reason_not_built(node: Any, why: str) -> None:
     assert (why in reason) if why else not reason
 
 
+@pytest.mark.parametrize(
+    ("kind", "hook", "texts", "writes"),
+    [
+        ("table", "insert into {{ this }} values (1)", {}, "insert"),
+        ("incremental", "{{ call_one(this) }}", {"call_one": "{{ two() }}", "two": "UPDATE t set a = 1"}, "UPDATE"),
+        ("table", "{{ delete_rows(this, 'id = 1') }}", {}, "delete_rows"),
+        ("table", "{{ compact(this) }} {# insert #}", {"other": "insert into t values (1)"}, ""),
+        ("table", "alter table {{ this }} set tblproperties ('merge-engine' = 'deduplicate')", {}, ""),
+        ("table", "{{ create_tag(this, name='before_update.1') }}", {}, ""),
+        ("view", "insert into log values (1)", {}, ""),
+    ],
+)
+def test_tables_whose_hooks_write_rows_are_not_built(kind: str, hook: str, texts: dict[str, str], writes: str) -> None:
+    given = model(kind)
+    given.config.post_hook = [SimpleNamespace(sql=hook)]
+    code = [("it", "select 'insert'"), *((f"its macro {name}", text) for name, text in texts.items())]
+    reason = modified.reason_not_built(given, code)
+    assert (f"write rows ({writes})" in reason) if writes else not reason
+
+
 WAITING = {"deletion-vectors.enabled": "true", "write-only": "true"}
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 _KINDS: Final = ("model", "seed", "snapshot")
 _READS_CHANGES: Final = re.compile(r"\bpaimon_changes\b")
+# Also finds dbt-paimon's macro `delete_rows`, but not names such as 'merge-engine'.
+_WRITES_ROWS: Final = re.compile(r"\b(insert|update|delete(?:_rows)?|merge|truncate)\b(?![-.])", re.IGNORECASE)
+_COMMENT: Final = re.compile(r"\{#.*?#\}", re.DOTALL)
 
 
 def modified_nodes(project: Project, state: str) -> list[str]:
@@ -43,7 +46,7 @@ def modified_nodes(project: Project, state: str) -> list[str]:
     return [node["unique_id"] for node in commands.listed([*project.in_production(), *chosen], "unique_id")]
 
 
-def reason_not_built(node: Any, code: Iterable[tuple[str, str]]) -> str:
+def reason_not_built(node: Any, code: Sequence[tuple[str, str]]) -> str:
     """Why an environment cannot build a node and promote its rows; '' if it can. `code`: see `lineage.macros.code`."""
     kind = str(node.config.materialized)
     strategy = str(node.config.get("incremental_strategy") or "")
@@ -59,7 +62,29 @@ def reason_not_built(node: Any, code: Iterable[tuple[str, str]]) -> str:
         return "dbt writes a microbatch model in several commits"
     if any(_READS_CHANGES.search(text) for _, text in code):
         return "paimon_changes reads only the changes since the model's last run"
+    if kind not in ("view", "seed") and (word := _written_by_hooks(node, code)):
+        return f"its hooks may write rows ({word}), and would write them again at the promotion"
     return ""
+
+
+def _written_by_hooks(node: Any, code: Sequence[tuple[str, str]]) -> str:
+    """The word for which a node's hooks, or the project's macros that they call, may write rows; '' if they do not.
+
+    A promotion copies rows that the hooks have already changed, and runs the hooks again.
+    """
+    # Imported here, because importing sqlglot takes a second.
+    from dbt_paimon.lineage import macros
+
+    hooks = (hook.sql for name in ("pre_hook", "post_hook") for hook in getattr(node.config, name, ()))
+    texts = dict.fromkeys(_COMMENT.sub("", text) for text in hooks)
+    waiting = list(texts)
+    while waiting:
+        called = macros.words(waiting.pop())
+        more = [text for name, text in code if macros.call_names(name) & called and text not in texts]
+        texts |= dict.fromkeys(more)
+        waiting += more
+    found = next(filter(None, map(_WRITES_ROWS.search, texts)), None)
+    return found[0] if found else ""
 
 
 def hidden_rows(adapter: PaimonAdapter, node: Any) -> str:

@@ -96,14 +96,14 @@ def hidden(project: Project, node_id: str) -> str | None:
     while waiting:
         called = words(waiting.pop())
         # Add the whole text of each macro that this SQL calls, also by dispatch (`default__name`).
-        more = [text for name, text in jinja if _names(name) & called and text not in parts]
+        more = [text for name, text in jinja if call_names(name) & called and text not in parts]
         parts |= dict.fromkeys(more)
         waiting += more
     # Sorted, because dbt lists the macros of a node in any order.
     return "\n".join(sorted(parts))
 
 
-def _names(macro: str) -> set[str]:
+def call_names(macro: str) -> set[str]:
     """The names by which Jinja calls a macro."""
     name = macro.rpartition(" ")[2].lower()
     return {name, name.partition("__")[2] or name}

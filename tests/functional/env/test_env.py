@@ -252,3 +252,27 @@ class TestRefused(Shop):
         assert "cannot be part of a schema's name" in done(env("create", "pr/7", "--state", "production"), 1)
         assert "cannot be read as a manifest" in done(env("create", "pr-7", "--state", "elsewhere"), 1)
         assert production() == old
+
+
+# A promotion would lose the rows of one that wait for a compaction, and write the rows of the other's hook twice.
+UNSAFE = {
+    "waiting.sql": "{{ config(materialized='incremental', primary_key='id', bucket=1, tblproperties={"
+    "'deletion-vectors.enabled': 'true', 'write-only': 'true'}) }} select 1 as id",
+    "hooked.sql": "{{ config(materialized='table', post_hook='insert into {{ this }} values (2)') }} select 1 as id",
+}
+
+
+class TestUnsafeNodes(Shop):
+    def test_production_keeps_their_rows(self, env: Env, rows: Any, project: Any) -> None:
+        for name, text in UNSAFE.items():
+            write_file(text, project.project_root, "models", name)
+        run_dbt(["run", "--select", "waiting", "hooked", *places_of(project)])
+        root = Path(project.project_root)
+        (root / "production/manifest.json").write_bytes((root / "target/manifest.json").read_bytes())
+        for name, text in UNSAFE.items():
+            write_file(f"{text} where true", project.project_root, "models", name)
+        done(env("create", "pr-7", "--state", "production"))
+        done(env("promote", "pr-7"))
+        rows(f"call paimon.sys.compact(table => '{project.test_schema}.waiting')")
+        assert rows(f"select * from paimon.{project.test_schema}.waiting") == [(1,)]
+        assert sorted(rows(f"select * from paimon.{project.test_schema}.hooked")) == [(1,), (2,)]
