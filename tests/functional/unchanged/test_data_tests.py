@@ -27,6 +27,17 @@ models:
 LATE = """{{ config(skip_unchanged=true) }}
 select id from {{ ref('copied') }} where id < 0 and current_date() > date '2000-01-01'
 """
+# One depends on the time, and one on the rows of another table.
+AGED = """{{ config(
+    skip_unchanged=true, fail_calc="datediff(current_date(), max(day))", warn_if='> 3650000', error_if='> 3650000'
+) }}
+select date '2026-11-01' as day from {{ ref('copied') }}
+"""
+MEASURED = """{{ config(
+    skip_unchanged=true, warn_if='> 5', error_if="> (select count(*) from paimon." ~ target.schema ~ ".orders)"
+) }}
+select id from {{ ref('copied') }}
+"""
 STORED = """{{ config(skip_unchanged=true, store_failures=true) }}
 select id from {{ ref('copied') }} where id < 0
 """
@@ -97,6 +108,24 @@ class TestDataTests:
         rows("insert into {schema}.copied values (7, 'x')")
         assert self.outcomes("--select", NAMES[2])[NAMES[2]] == ("pass", 0, False)
         assert self.outcomes("--select", NAMES[2])[NAMES[2]] == ("pass", 0, True)
+
+    def test_thresholds_of_other_inputs(self, project, rows):
+        files = {"aged": AGED, "measured": MEASURED}
+        paths = [Path(project.project_root) / "tests" / f"{name}.sql" for name in files]
+        for path in paths:
+            path.write_text(files[path.stem])
+        try:
+            self.outcomes("--select", *files)
+            found = self.outcomes("--select", *files)
+            assert {name: outcome[::2] for name, outcome in found.items()} == {
+                "aged": ("pass", False),
+                "measured": ("pass", True),
+            }
+            rows("truncate table {schema}.orders")
+            assert self.outcomes("--select", *files, passes=False)["measured"] == ("fail", 2, False)
+        finally:
+            for path in paths:
+                path.unlink()
 
     def test_rolled_back(self, rows):
         """After a rollback to rows that passed, the test is reused. Other rows with an old snapshot id are tested."""

@@ -18,6 +18,7 @@ from dbt.adapters.paimon.unchanged import nodes
 from dbt.adapters.paimon.unchanged.fingerprints import CannotSkip, Fingerprinter
 from dbt.adapters.paimon.unchanged.keys import Key
 from dbt.adapters.paimon.unchanged.passed_tests import Pass, PassedTestsCache
+from dbt.adapters.paimon.writing import model_query
 from dbt.adapters.paimon.writing.statement_result import StatementResult
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class DataTests:
             raise CannotSkip(reason, always=True)
         if stores_failures:
             raise CannotSkip("it stores its failures", always=True)
-        key = self._fingerprinter.of(self._fingerprinter.spark(), test).key
+        key = self._fingerprinter.of(self._fingerprinter.spark(), _with_thresholds(test)).key
         self._tested[test["unique_id"]] = key
         last = self._passes.last(test["unique_id"])
         if last is None:
@@ -84,12 +85,21 @@ class DataTests:
             return
         with self._fingerprinter.reason_logged(test):
             # The test may have read rows that were committed while it ran.
-            if self._fingerprinter.of(self._fingerprinter.spark(), test).key != key:
+            if self._fingerprinter.of(self._fingerprinter.spark(), _with_thresholds(test)).key != key:
                 raise CannotSkip("an input changed while it ran")
             try:
                 self._passes.keep(Pass.of(test["unique_id"], key))
             except OSError as exc:
                 logger.debug(f"{test['name']}: its pass could not be stored: {exc}")
+
+
+def _with_thresholds(test: Mapping[str, Any]) -> dict[str, Any]:
+    """The test with the statement that dbt runs: `fail_calc`, `warn_if` and `error_if` may read tables or the time."""
+    config = test["config"]
+    count = config["fail_calc"]
+    query = model_query.from_sql(model_query.one_query(test["compiled_code"]), ())
+    selected = f"{count} as failures, {count} {config['warn_if']} as warns, {count} {config['error_if']} as fails"
+    return {**test, "compiled_code": f"select {selected}\nfrom {query} dbt_internal_test"}
 
 
 def _passed() -> agate.Table:
