@@ -22,6 +22,8 @@ _CLAUSES: Final = frozenset(
     distribute
     """.split()
 )
+# Functions that give the fields of their result the names of the columns in their arguments.
+_NAMES_FIELDS: Final = frozenset(("arrays_zip", "struct"))
 _TABLE_PARTS: Final = frozenset(("this", "alias", "version", "when"))
 
 
@@ -334,13 +336,20 @@ class _Reader:
         parts = {name: self._expression(value, scope) for name, value in given.items()}
         if isinstance(node, (exp.Window, exp.Filter)):
             parts = {name: part if name == "this" else part.choosing for name, part in parts.items()}
-        return _joined(f"{type(node).__name__} {' '.join(given)}", parts.values())
+        return _joined(f"{type(node).__name__} {' '.join([*given, *_field_names(node)])}", parts.values())
 
     def _subquery(self, node: exp.Expr, scope: _Scope) -> Output:
         result = self.query(node, scope)
         if result.star:
             raise Unresolved("a subquery has a * over columns that are not known")
         return _joined("subquery", [_rows_of(result), *result.columns.values()])
+
+
+def _field_names(node: exp.Expr) -> list[str]:
+    """The names that a struct takes from the columns or fields in its arguments: `struct(a, t.b)`, `(a, b)`."""
+    if isinstance(node, exp.Tuple) or (isinstance(node, exp.Anonymous) and node.name.lower() in _NAMES_FIELDS):
+        return [each.name.lower() if isinstance(each, (exp.Column, exp.Dot)) else "_" for each in node.expressions]
+    return []
 
 
 def _joined(kind: str, parts: Iterable[Output]) -> Output:

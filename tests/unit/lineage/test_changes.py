@@ -68,6 +68,27 @@ def test_similar_expressions_are_different(one: str, other: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("call", "changes"),
+    [
+        ("struct({0})", True),
+        ("to_json(struct(1 as one, {0}))", True),
+        ("named_struct('a', 1, 'b', struct(c.{0}))", True),
+        ("arrays_zip({0}, array(1))", True),
+        ("({0}, 1)", True),
+        ("struct({0} as x)", False),
+        ("array({0})", False),
+    ],
+)
+def test_fields_that_are_named_by_columns(call: str, changes: bool) -> None:
+    queries = [
+        f"with c as (select id as {name} from s.orders) select {call.format(name)} as x from c"
+        for name in ("old_name", "new_name")
+    ]
+    change = own(*(project(node("m", query)) for query in queries), "model.p.m")
+    assert change.columns == ({"x"} if changes else set())
+
+
+@pytest.mark.parametrize(
     ("more", "reason"),
     [
         ({"config": {"primary_key": "id"}}, "its config has changed: primary_key"),
