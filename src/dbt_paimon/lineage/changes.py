@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -21,6 +22,9 @@ _IRRELEVANT: Final = frozenset("tags meta docs group access enabled packages sta
 _REPEATABLE: Final = frozenset(("upsert", "merge", "partial_update", "insert_overwrite", "delete+insert"))
 # Materializations in which a column may change while rows and other columns stay the same.
 _OF_COLUMNS: Final = frozenset(("ephemeral", "incremental", "materialized_view", "table", "test", "view"))
+
+# Jinja by which the same code gives other names in another target or environment.
+_OF_TARGET: Final = re.compile(r"\{.*\b(target|env_var)\b", re.DOTALL)
 
 IN_SOME_RUNS: Final = "SQL under is_incremental()"
 
@@ -172,7 +176,7 @@ def _is_renamed(before: Project, after: Project, node_id: str) -> bool:
     if after.nodes[node_id]["resource_type"] == "source":
         parts = ("identifier", "unrendered_database", "unrendered_schema")
         one, other = ([each.nodes[node_id].get(part) for part in parts] for each in (before, after))
-        return one != other or not any("{" in str(part) for part in one)
+        return one != other or not any(_OF_TARGET.search(str(part)) for part in one)
     # In a different target, such as a pull request's, all nodes of a schema are in another schema.
     schemas = before.names.get(node_id, ())[:-1], after.names.get(node_id, ())[:-1]
     return schemas[0] == schemas[1] or any(

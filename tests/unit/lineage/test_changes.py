@@ -117,6 +117,26 @@ def test_one_fixed_schema_makes_no_other_name_a_change() -> None:
     assert own(project(node("m", QUERY)), project(moved), "model.p.m").builds
 
 
+@pytest.mark.parametrize(
+    ("unrendered", "affects"),
+    [
+        ("{{ var('landing') }}", True),
+        ("landing_{{ 'b' if var('new') else 'a' }}", True),
+        ("{{ target.schema }}", False),
+        ("{{ env_var('LANDING') }}", False),
+    ],
+)
+def test_a_source_whose_schema_is_rendered_differently(unrendered: str, affects: bool) -> None:
+    sides = []
+    for schema in ("landing_a", "landing_b"):
+        source = node(
+            "raw", resource="source", relation_name=f"`paimon`.`{schema}`.`raw`", unrendered_schema=unrendered
+        )
+        reader = node("m", f"select id from {schema}.raw", depends_on={"nodes": ["source.p.raw"], "macros": []})
+        sides.append(project(source, reader))
+    assert set(affected(*sides)) == ({"model.p.m"} if affects else set())
+
+
 def test_another_place_of_a_source_affects_its_readers() -> None:
     sides = []
     for place in ("landing/v1", "landing/v2"):
