@@ -181,6 +181,13 @@ class TestNodes:
             assert one != nothing
             assert nodes.overrides([*ours, Macro("shop", name, "b")]) != one
 
+    def test_macros_that_an_override_calls(self):
+        ours = [Macro("dbt", "snapshot_merge_sql"), Macro("shop", "snapshot_merge_sql", "{{ helper() }}")]
+        helpers = [Macro("shop", "helper", "{{ adapter.dispatch('inner')() }}"), Macro("shop", "other", "a")]
+        one = nodes.overrides([*ours, *helpers, Macro("shop", "default__inner", "a")])
+        assert nodes.overrides([*ours, *helpers, Macro("shop", "default__inner", "b")]) != one
+        assert nodes.overrides([*ours, helpers[0], Macro("shop", "default__inner", "a")]) == one
+
 
 @pytest.mark.parametrize("value", ["yes", 1, []])
 def test_config_of_another_type_is_refused(value):

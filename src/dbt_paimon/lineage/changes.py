@@ -90,9 +90,18 @@ def _of_code(before: Project, after: Project, node_id: str) -> Change:
     node, old = after.nodes[node_id], before.nodes[node_id]
     if node["resource_type"] in ("seed", "source"):
         return Change()
-    if node["resource_type"] == "function" or node.get("language", "sql") != "sql":
+    if node["resource_type"] == "function":
+        return Change() if _function(before, node_id) == _function(after, node_id) else _breaking("it has changed")
+    if node.get("language", "sql") != "sql":
         return Change() if old.get("raw_code") == node.get("raw_code") else _breaking("its code has changed")
     return of_queries(before, after, node_id)
+
+
+def _function(project: Project, node_id: str) -> Any:
+    """What a dbt function computes: its Jinja with that of its macros, and its signatures."""
+    node = project.nodes[node_id]
+    parts = [node.get(part) or None for part in ("arguments", "returns", "overloads")]
+    return [node.get("raw_code"), sorted(macros.code(project, node_id)), parts]
 
 
 def widened(project: Project, node_id: str, change: Change) -> Change:

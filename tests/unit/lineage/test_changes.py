@@ -153,6 +153,32 @@ def test_a_function_that_reads_a_table_by_its_name_is_affected() -> None:
     assert set(affected(project(first, reader), project(other, reader))) == {"model.p.orders", "model.p.m"}
 
 
+FUNCTION = {
+    "raw_code": "x + {{ one() }}",
+    "arguments": [{"name": "x", "data_type": "int"}],
+    "returns": {"data_type": "int"},
+}
+
+
+@pytest.mark.parametrize(
+    ("other", "macro", "builds"),
+    [
+        ({}, "1", False),
+        ({}, "2", True),
+        ({"raw_code": "x * {{ one() }}"}, "1", True),
+        ({"arguments": [{"name": "x", "data_type": "bigint"}]}, "1", True),
+        ({"returns": {"data_type": "bigint"}}, "1", True),
+        ({"overloads": [{"arguments": [], "returns": {"data_type": "int"}}]}, "1", True),
+    ],
+)
+def test_changes_of_a_function(other: dict[str, Any], macro: str, builds: bool) -> None:
+    sides = [
+        project(node("f", resource="function", **{**FUNCTION, **more}), macros={"one": text})
+        for more, text in (({}, "1"), (other, macro))
+    ]
+    assert own(*sides, "function.p.f").builds is builds
+
+
 def test_a_persisted_description_builds_the_node() -> None:
     config = {"persist_docs": {"relation": True}}
     old, new = (project(node("m", QUERY, config=config, description=text)) for text in ("one", "other"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -17,6 +18,7 @@ _PARTS: Final = (
 # Prefixes of Spark settings that determine what a query returns. A catalog's settings do not: they only locate it.
 _SETTINGS: Final = ("spark.sql.", "spark.paimon.")
 _IRRELEVANT: Final = ("spark.sql.catalog.", "spark.sql.warehouse.dir", "spark.sql.debug.")
+_WORD: Final = re.compile(r"\w+")
 HOOKS: Final = ("pre-hook", "pre_hook", "post-hook", "post_hook")
 
 
@@ -51,13 +53,23 @@ def settings(conf: Mapping[str, str]) -> dict[str, str]:
 
 
 def overrides(macros: Iterable[Any]) -> str:
-    """A hash of the macros in the project and its packages that override macros of dbt, dbt-spark or this adapter."""
-    found = list(macros)
-    ours = {macro.name for macro in found if macro.package_name in OURS}
-    bare = {name.split("__", 1)[-1] for name in ours}
-    texts = sorted(
-        f"{macro.package_name}.{macro.name}\n{macro.macro_sql}"
-        for macro in found
-        if macro.package_name not in OURS and (macro.name in ours or macro.name.split("__", 1)[-1] in bare)
-    )
+    """A hash of the macros in the project and its packages that override macros of dbt, dbt-spark or this adapter.
+
+    It includes the macros that these call, found by name.
+    """
+    every = list(macros)
+    ours = {macro.name for macro in every if macro.package_name in OURS}
+    bare = {_undispatched(name) for name in ours}
+    others = [macro for macro in every if macro.package_name not in OURS]
+    found = [macro for macro in others if macro.name in ours or _undispatched(macro.name) in bare]
+    # The loop also visits the macros that it appends.
+    for macro in found:
+        called = set(_WORD.findall(macro.macro_sql))
+        found += [each for each in others if {each.name, _undispatched(each.name)} & called and each not in found]
+    texts = sorted(f"{macro.package_name}.{macro.name}\n{macro.macro_sql}" for macro in found)
     return hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _undispatched(name: str) -> str:
+    """A macro's name without the prefix that `adapter.dispatch` adds."""
+    return name.split("__", 1)[-1]
