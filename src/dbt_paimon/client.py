@@ -24,12 +24,12 @@ from dbt_paimon.words import is_short_target
 
 # Sent after the request to interrupt the command, as Ctrl-C does.
 INTERRUPT: Final = b"\x03"
-# The options that a shell and its clients share -> dbt's environment variable.
+# The options that a shell and its clients share -> the end of dbt's environment variables (DBT_ENGINE_…, DBT_…).
 _SHARED: Final = {
-    "--project-dir": "DBT_PROJECT_DIR",
-    "--profiles-dir": "DBT_PROFILES_DIR",
-    "--profile": "DBT_PROFILE",
-    "--target": "DBT_TARGET",
+    "--project-dir": "PROJECT_DIR",
+    "--profiles-dir": "PROFILES_DIR",
+    "--profile": "PROFILE",
+    "--target": "TARGET",
     "--vars": "",
 }
 
@@ -110,7 +110,8 @@ def _project(shared: Mapping[str, str]) -> Path | None:
 
 
 def _value(shared: Mapping[str, str], option: str) -> str:
-    return shared.get(option) or os.environ.get(_SHARED[option], "")
+    named = [os.environ.get(f"{prefix}{_SHARED[option]}", "") for prefix in ("DBT_ENGINE_", "DBT_")]
+    return next(filter(None, (shared.get(option), *named)), "")
 
 
 def _split(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:

@@ -159,7 +159,11 @@ def test_what_other_materializations_ignore():
     config = {"materialized": "insert_by_period", "wap": True, "table_tag": "done"}
     of_config = table_spec(config, model="m", versions=Versions.of("1.4.2"))
     spec = replace(of_config, options={"metadata.iceberg.storage": "hadoop-catalog"})
-    columns = [ExistingColumn("id", "int", nullable=False), ExistingColumn("at", "timestamp")]
+    columns = [
+        ExistingColumn("id", "int", nullable=False),
+        ExistingColumn("at", "timestamp"),
+        ExistingColumn("code", "varchar(3)"),
+    ]
     with pytest.raises(ConfigErrors) as raised:
         foreign_tables.refuse_unread({"name": "m", "config": config}, spec, columns)
     assert [problem.split(":")[1].partition("=")[0].strip() for problem in raised.value.problems] == [
@@ -167,5 +171,8 @@ def test_what_other_materializations_ignore():
         "table_tag",
         "iceberg",
         "columns.id",
+        "columns.code",
     ]
-    foreign_tables.refuse_unread({"name": "m", "config": config}, TableSpec(("ID",)), columns)
+    day = ExistingColumn("day", "date", nullable=False)
+    spec = TableSpec(("ID",), partition_by=("DAY",))
+    foreign_tables.refuse_unread({"name": "m", "config": config}, spec, [*columns[:2], day])

@@ -125,6 +125,8 @@ def test_a_command_uses_only_a_shell_of_its_own_target(tmp_path: Path, monkeypat
     assert not used(*here, "--target=prod", "--vars", "{day: 1}")
     monkeypatch.setenv("DBT_TARGET", "prod")
     assert used(*here)
+    monkeypatch.setenv("DBT_ENGINE_TARGET", "dev")
+    assert not used(*here)
 
 
 def test_a_second_shell_leaves_the_socket_of_the_first(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dbt.adapters.paimon.column import SIZED
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import TableSpec, lower_names
 from dbt.adapters.paimon.tables.existing import ExistingColumn
@@ -19,9 +20,13 @@ def refuse_unread(node: Mapping[str, Any], spec: TableSpec, columns: Sequence[Ex
         if given:
             reason = f"the materialization '{config['materialized']}' does not read it. {remedy}"
             problems.add(key, config.get(key), reason)
-    required = lower_names(column.name for column in columns if not column.nullable) - lower_names(spec.primary_key)
-    for name in sorted(required):
-        problems.add(f"columns.{name}", "not null", f"CREATE TABLE AS cannot declare it. {remedy}")
+    # Columns that the adapter itself makes NOT NULL.
+    ours = lower_names((*spec.primary_key, *spec.partition_by, spec.options.get("record-level.time-field", "")))
+    for column in columns:
+        if not column.nullable and column.name.lower() not in ours:
+            problems.add(f"columns.{column.name}", "not null", f"CREATE TABLE AS cannot declare it. {remedy}")
+        if SIZED.match(column.data_type.lower()):
+            problems.add(f"columns.{column.name}", column.data_type, f"CREATE TABLE AS makes it a string. {remedy}")
     problems.raise_if_any()
 
 

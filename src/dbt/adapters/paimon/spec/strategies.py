@@ -69,6 +69,8 @@ class _Request:
     spec: TableSpec
     config: Mapping[str, Any]
     versions: Versions
+    # Whether the project has its own macro for the strategy.
+    has_macro: bool
 
     @property
     def unique_key(self) -> tuple[str, ...]:
@@ -120,13 +122,13 @@ def collect_strategy(
 ) -> str:
     """The strategy of an incremental model; adds its problems to `problems`.
 
-    An unknown name refers to a macro of the project (see `macro_of`). If the project has no such macro (`has_macro`),
-    and the name resembles a strategy, it is misspelt.
+    An unknown name refers to a macro of the project (see `macro_of`). If the project has no macro for it
+    (`has_macro`), and the name resembles a strategy, it is misspelt.
     """
     strategy, config = _strategy_of(spec, config), {**config, "incremental_predicates": incremental_predicates(config)}
     _check_schema_change(config, problems)
     if strategy in STRATEGIES:
-        faults = STRATEGIES[strategy].faults(_Request(spec, config, versions))
+        faults = STRATEGIES[strategy].faults(_Request(spec, config, versions, has_macro))
         for key, reason in (*_merge_key_faults(strategy, config), *faults):
             problems.add(key, strategy if key == _STRATEGY else config.get(key), reason)
     elif not has_macro and (near := suggestion(strategy, STRATEGIES)):
@@ -237,7 +239,9 @@ def _subquery_faults(request: _Request, keys: Iterable[str]) -> _Faults:
 
 def _model_row_faults(request: _Request, strategy: str) -> _Faults:
     # The MERGE of a table without a primary key has this alias, too, but the rows that delete have only NULLs there.
-    if any(_MODEL_ROW.search(text) for text in _conditions(request.config.get("incremental_predicates"))):
+    if not request.has_macro and any(
+        _MODEL_ROW.search(text) for text in _conditions(request.config.get("incremental_predicates"))
+    ):
         yield (
             "incremental_predicates",
             f"'{strategy}' deletes rows of the table without comparing them with rows of the model "

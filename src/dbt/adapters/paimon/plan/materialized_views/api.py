@@ -112,7 +112,7 @@ class MaterializedViews:
         view = self._views.pop(model["unique_id"])
         if writes_partial_rows():
             return Refresh(RefreshKind.FULL, Reason.LIMITED_RUN.words(), view.sql)
-        if view.query is None or (view.refusal and view.refusal.reason is Reason.SQL_HEADER):
+        if view.query is None or (view.refusal and view.refusal.reason in (Reason.SQL_HEADER, Reason.SESSION_VIEW)):
             return Refresh(RefreshKind.FULL, view.refusal.words if view.refusal else "", view.sql)
         query = view.query
         relations = [self._relation(table.name) for table in query.tables]

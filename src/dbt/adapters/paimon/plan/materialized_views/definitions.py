@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Final
 
 from dbt_common.exceptions import CompilationError
@@ -26,7 +26,7 @@ from dbt.adapters.paimon.run_flags import is_empty_run
 from dbt.adapters.paimon.spec.config_values import column_list
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import views
-from dbt.adapters.paimon.sql.text import quoted
+from dbt.adapters.paimon.sql.text import is_empty, quoted
 from dbt.adapters.paimon.tables.api import Tables
 from dbt.adapters.paimon.tables.existing import ExistingTable
 from dbt.adapters.paimon.unchanged import queries
@@ -63,18 +63,22 @@ class Definitions:
             )
         view = View(model_query.one_query(node["compiled_code"]), _mode(node))
         query = None
+        session_views: list[str] = []
         try:
-            query = analyzer.analyze(view.sql, cache(self._lookup))
-            types = self._checked_types(query)
+            query = analyzer.analyze(view.sql, cache(partial(self._lookup, session_views)))
+            types = self._checked_types(query, prepared=_is_prepared(node) or bool(session_views))
         except NotIncremental as refusal:
             view = replace(view, refusal=(query and query.refusal) or refusal)
         else:
             view = _with_key(node, replace(view, query=query, refusal=query.refusal), query, types)
         remedy = "Remove primary_key, or state the key of the query"
         _refuse_merging_key(f"model '{node['name']}': primary_key", view, _names(node, "primary_key"), remedy)
-        if node["config"].get("sql_header"):
+        if not is_empty(node["config"].get("sql_header") or ""):
             # It runs once the changed rows are known, and may change what the query returns.
             view = replace(view, refusal=NotIncremental(Reason.SQL_HEADER))
+        elif session_views:
+            # Spark runs such a view with the settings that it has stored, and matches its columns by their names.
+            view = replace(view, refusal=NotIncremental(Reason.SESSION_VIEW, session_views[0]))
         if view.mode is Mode.INCREMENTAL and view.refusal is not None:
             raise CompilationError(
                 f"model '{node['name']}': refresh_mode='incremental', but its query cannot be refreshed "
@@ -90,8 +94,8 @@ class Definitions:
             return self._tables.existing(relation)
         return ExistingTable.of(spark.schema(table_name(relation)))
 
-    def _lookup(self, name: tuple[str, ...]) -> SourceColumns | str | None:
-        """Look up a name of a query (see `parsing.Lookup`)."""
+    def _lookup(self, session_views: list[str], name: tuple[str, ...]) -> SourceColumns | str | None:
+        """Look up a name of a query (see `parsing.Lookup`); adds a view of `spark_catalog` to `session_views`."""
         credentials = self._adapter.credentials
         table = self._full_name(name)
         stored = views.DIRECTORY.get(table.schema, table.identifier)
@@ -105,8 +109,7 @@ class Definitions:
             return None
         if relation.is_view:
             if table.catalog == SESSION_CATALOG:
-                # Spark runs it with the settings that it has stored, and matches its columns by their names.
-                raise NotIncremental(Reason.SESSION_VIEW, table.identifier)
+                session_views.append(table.identifier)
             return _query_of_view(self._adapter.query(f"describe table extended {relation.render()}"))
         existing = self.existing(relation)
         if problem := other_state(existing.options):
@@ -119,22 +122,23 @@ class Definitions:
         catalog, schema, identifier = (credentials.database, credentials.schema, *name)[-3:]
         return TableName(catalog, schema, identifier)
 
-    def _checked_types(self, query: Query) -> Mapping[str, str]:
+    def _checked_types(self, query: Query, *, prepared: bool) -> Mapping[str, str]:
         """The column types of a query; refuses a query that may return different rows next time.
 
         Checks Spark's analyzed plan if Spark is in this process; otherwise checks only the names of the functions.
+        `prepared`: whether hooks or a header run before the query.
         """
         from dbt.adapters.paimon.plan.materialized_views import parsing
 
         if is_empty_run():
             # No check with `--empty`: dbt limits the sources, and the next run is a full refresh.
-            return self._types(query)
+            return self._types(query, prepared=prepared)
         spark = self._adapter.handle.embedded()
         if spark is None:
             parsing.refuse_unknown_functions(query.sql)
-            return self._types(query)
+            return self._types(query, prepared=prepared)
         parsing.refuse_clock_literals(query.sql)
-        with self._analysis(query.sql):
+        with self._analysis(query.sql, prepared=prepared):
             plan = spark.analyzed(query.sql)
         if why := queries.volatile(plan):
             raise NotIncremental(Reason.FUNCTION, why)
@@ -151,22 +155,29 @@ class Definitions:
             raise NotIncremental(Reason.FUNCTION, "its result depends on the order of rows")
         return {name.lower(): kind.lower() for name, kind in plan.columns}
 
-    def _types(self, query: Query) -> Mapping[str, str]:
+    def _types(self, query: Query, *, prepared: bool) -> Mapping[str, str]:
         """The column types of a query; empty if it is refused, because they are not needed."""
         if query.refusal is not None:
             return {}
-        with self._analysis(query.sql):
+        with self._analysis(query.sql, prepared=prepared):
             columns = self._adapter.query_columns(query.sql)
         return {column.name.lower(): column.dtype.lower() for column in columns}
 
     @contextmanager
-    def _analysis(self, sql: str) -> Iterator[None]:
-        """Refuse a query that Spark cannot analyze yet: a hook or header may create what it needs."""
+    def _analysis(self, sql: str, *, prepared: bool) -> Iterator[None]:
+        """Refuse a query that Spark cannot analyze yet, if a hook or header may create what it needs."""
         try:
             with self._adapter.connections.exception_handler(sql):
                 yield
         except StatementError as exc:
+            if not prepared:
+                raise
             raise NotIncremental(Reason.NOT_ANALYZED, str(exc.msg).splitlines()[0]) from exc
+
+
+def _is_prepared(node: Node) -> bool:
+    """Whether a hook or header may create what the query reads."""
+    return any(node["config"].get(key) for key in ("pre-hook", "pre_hook", "sql_header"))
 
 
 def _with_key(node: Node, view: View, query: Query, types: Mapping[str, str]) -> View:

@@ -43,7 +43,7 @@ _HIDDEN: Final = frozenset(("_row_id", "_sequence_number"))
 # Names that Spark calls as functions without parentheses.
 _BARE: Final = frozenset(("localtimestamp", "user"))
 # Strings that Spark casts to the current time or day; a time zone may follow, as in 'today UTC'.
-_CLOCK: Final = re.compile(r"\s*(now|today|tomorrow|yesterday)\b", re.IGNORECASE)
+_CLOCK: Final = re.compile(r"\s*(now|(today|tomorrow|yesterday)(?!\w)[ \t]*\S*)\s*", re.IGNORECASE)
 
 
 # -- tables -----------------------------------------------------------------------------------------------------------
@@ -255,13 +255,13 @@ def refuse_unknown_functions(sql: str) -> None:
 def refuse_clock_literals(sql: str) -> None:
     """Refuse literals such as date'today': Spark's parser replaces them, so its plan does not show them."""
     for cast in parsed(sql).find_all(exp.Cast):
-        if why := _clock(cast.this):
+        if cast.to.is_type(*exp.DataType.TEMPORAL_TYPES) and (why := _clock(cast.this)):
             raise NotIncremental(Reason.FUNCTION, why)
 
 
 def _clock(node: exp.Expr) -> str:
     is_string = isinstance(node, exp.RawString) or (isinstance(node, exp.Literal) and node.is_string)
-    return f"it reads the clock ('{node.name}')" if is_string and _CLOCK.match(node.name) else ""
+    return f"it reads the clock ('{node.name}')" if is_string and _CLOCK.fullmatch(node.name) else ""
 
 
 def _volatile(node: exp.Expr) -> str:

@@ -1,5 +1,6 @@
 {#- Macros of dbt that materializations of packages call. Spark cannot parse those of dbt, which end with `cascade`. -#}
 {% macro paimon__drop_view(relation) -%}
+  {%- do adapter.views.forget(relation) -%}
 drop view if exists {{ relation.render() }}
 {%- endmacro %}
 

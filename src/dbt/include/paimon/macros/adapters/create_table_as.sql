@@ -8,7 +8,8 @@
     {%- do adapter.specs.refuse('python', model) -%}
   {%- elif temporary -%}
     {{ spark__create_temporary_view(relation, compiled_code) }}
-  {%- elif model.resource_type == 'model' and model.config.materialized not in ours -%}
+  {%- elif model.resource_type == 'model' and model.config.materialized not in ours
+      and relation.identifier in (this.identifier, this.identifier ~ '__dbt_tmp') -%}
     {{ paimon__create_model_as(relation, adapter.plans.created(model, paimon__model_query(relation, compiled_code))) }}
   {%- else -%}
     {#- In an operation, the `model` of dbt's context is the macro itself, so describe the table instead. -#}
