@@ -10,10 +10,11 @@ from typing import Any, Final
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.spec import strategies
 from dbt.adapters.paimon.spec.config import DEAD_LETTER, DEFAULT_PROCESSING_TIME, FAIL
+from dbt.adapters.paimon.spec.config_values import column_list
 from dbt.adapters.paimon.spec.declared import Declared
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.strategies import IncrementalSpec, collect_incremental_spec
-from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.spec.table import TableSpec, lower_names
 
 _ON_BAD_MESSAGE: Final = (DEAD_LETTER, FAIL)
 # The intervals of Spark's Trigger.ProcessingTime (CalendarInterval) that are useful for a stream.
@@ -75,6 +76,16 @@ def collect_settings(config: Mapping[str, Any], spec: TableSpec, strategy: str, 
         )
     elif strategy not in strategies.STRATEGIES:
         problems.add("incremental_strategy", strategy, f"a stream cannot use a custom strategy. {_SUITABLE}")
+    matched = lower_names(column_list(config.get("unique_key")))
+    # A primary key within the unique_key merges such rows.
+    is_merged = spec.primary_key and lower_names(spec.primary_key) <= matched
+    if strategy == strategies.MERGE and matched and not is_merged:
+        problems.add(
+            "unique_key",
+            config["unique_key"],
+            "a batch may have several rows of one key, and MERGE inserts each of them. Set primary_key to the same "
+            "columns",
+        )
     if spec.wap:
         problems.add("wap", config.get("wap"), "a stream's batches are not audited. Remove it")
     location = str(config.get("checkpoint_location") or "")
