@@ -59,7 +59,7 @@ QUOTED = """{{ config(materialized='streaming') }}
 select id, text, last, regexp_extract(_file, '[^/]+$', 0) as file from {{ stream(source('landing', 'quoted')) }}
 """
 COLUMNS = """{{ config(materialized='streaming') }}
-select id, name from {{ stream(source('landing', 'columns')) }}
+select id, name, extra from {{ stream(source('landing', 'columns')) }}
 """
 # A filter of the model must not hide a message that cannot be parsed.
 FILTERED = """{{ config(materialized='streaming') }}
@@ -109,14 +109,15 @@ class TestFiles:
         )
         put(lines, "a.csv", "id,value,day\n1,1.5,2024-01-31\n2,,\n3,0.05,2024-01-31\n4,1\n")
         put(landing / "columns", "a.parquet", parquet([(1, "é"), (2, None)]))
+        # Only this file has the column `extra`.
+        put(landing / "columns", "b.parquet", parquet([(0, "b", "x")]))
         run_dbt(["run", "--select", "messages", "filtered", "lines", "columns"])
         dead = rows("select decode(value, 'UTF-8') from {schema}.filtered__dead_letters order by 1")
         assert dead == [('{"id":"4"',), ('{"id":3,"amount":0.001}',)]
         assert rows("select id from {schema}.filtered") == [(1,)]
         put(messages, "b.json", '{"id":5}\n{"ID":6}\n')
         put(lines, "b.csv", "id,value,day\n1,2.5,2024-02-01\n2,x,2024-02-30\n")
-        put(landing / "columns", "b.parquet", parquet([(3, "c")]))
-        run_dbt(["run", "--select", "messages", "lines", "columns"])
+        put(landing / "columns", "c.parquet", parquet([(3, "c")]))
         run_dbt(["run", "--select", "messages", "lines", "columns"])
 
         assert rows("select * from {schema}.messages order by id") == [
@@ -128,7 +129,12 @@ class TestFiles:
             (1, Decimal("2.5"), datetime.date(2024, 2, 1)),
             (2, None, None),
         ]
-        assert rows("select id, name from {schema}.columns order by id") == [(1, "é"), (2, None), (3, "c")]
+        assert rows("select id, name, extra from {schema}.columns order by id") == [
+            (0, "b", "x"),
+            (1, "é", None),
+            (2, None, None),
+            (3, "c", None),
+        ]
         dead = "select decode(value, 'UTF-8'), reason, source from {schema}.%s__dead_letters order by 1"
         assert rows(dead % "messages") == [
             (
@@ -249,11 +255,11 @@ class TestFiles:
         assert "Remove row_kind" in failure("kinds")
 
 
-def parquet(values: list[tuple[int, str | None]]) -> bytes:
+def parquet(values: list[tuple[int | str | None, ...]]) -> bytes:
     import io
 
     import pandas as pd
 
     buffer = io.BytesIO()
-    pd.DataFrame(values, columns=["id", "name"]).to_parquet(buffer)
+    pd.DataFrame(values, columns=["id", "name", "extra"][: len(values[0])]).to_parquet(buffer)
     return buffer.getvalue()

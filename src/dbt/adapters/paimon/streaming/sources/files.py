@@ -132,11 +132,17 @@ class FileInput(DescribedInput):
     def _inferred(self, session: SparkSession) -> str:
         from dbt.adapters.paimon.sql.data_types import type_text
 
+        # By default, Spark takes the columns of one file, and so loses those that only other files have.
+        options = with_defaults(self.description.options, {"mergeSchema": "true"})
         try:
-            reader = session.read.format("parquet").options(**self.description.options)
-            fields = reader.load(self.description.location).schema.fields
+            fields = session.read.format("parquet").options(**options).load(self.description.location).schema.fields
         except Exception as exc:
             text = error_text(exc)
+            if "CANNOT_MERGE_SCHEMAS" in text:
+                raise DbtRuntimeError(
+                    f"source '{self.description.label}': a column has different types in the files of "
+                    f"{self._shown_location}. List the columns in the source (name and data_type)."
+                ) from exc
             if "UNABLE_TO_INFER_SCHEMA" not in text:
                 raise
             raise DbtRuntimeError(
