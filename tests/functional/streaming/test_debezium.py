@@ -351,7 +351,13 @@ class TestDebezium:
         landing = Path(project.project_root) / "landing" / "seats"
         before, since = ({"plane": 2, "row": row, "class": "first"} for row in "CD")
         truncation = {**change("t", 7, None), "before": None}
-        put(landing, "c.json", [change("c", 6, before), truncation, change("c", 8, since)])
+        # Informix's positions are decimal numbers, so 1000 is after 999.
+        seat = {"plane": 3, "row": "A"}
+        informix = [
+            {**change("u", 9, {**seat, "class": text}), "source": {"commit_lsn": lsn, "change_lsn": lsn}}
+            for text, lsn in (("second", "1000"), ("first", "999"))
+        ]
+        put(landing, "c.json", [change("c", 6, before), truncation, change("c", 8, since), *informix])
         run_dbt(["run", "--select", "seats"])
         seats = "select row from {schema}.seats where plane = 2 order by row"
         assert rows(seats) == [("C",), ("D",)]
@@ -360,7 +366,7 @@ class TestDebezium:
         )
         where = f"_position < '{reason.rsplit(' ', 1)[-1]}'"
         run_dbt(["run-operation", "delete_rows", "--args", json.dumps({"relation": "seats", "where": where})])
-        assert rows("select row from {schema}.seats") == [("D",)]
+        assert rows("select row, class from {schema}.seats order by plane") == [("D", "first"), ("A", "second")]
 
     def test_values_are_exact_or_dead_letters(self, project: Any, rows: Any) -> None:
         columns = sorted({column for column, *_ in VALUES})

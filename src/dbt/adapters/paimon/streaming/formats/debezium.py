@@ -369,13 +369,18 @@ def _position_sql() -> str:
         return f"nullif({source(name)}, '')"
 
     # The positions of SQL Server and Db2 are hexadecimal numbers of a fixed width, which sort correctly as strings.
+    # Those of Informix are decimal. Their prefix sorts them after positions that an older adapter has stored without
+    # zeros.
+    def log_number(name: str) -> str:
+        return f"coalesce(concat('n', {number(name)}), {text(name)})"
+
     serial = f"coalesce({number('event_serial_no', 10)}, '0000000000')"
     log_file = f"lpad(regexp_extract({source('file')}, '([0-9]+)$', 1), 10, '0')"
     orders = [
         f"concat(if(__tmp_op = 'r', '0', '1'), '.', {number('lsn')})",
         f"if({source('file')} rlike '[0-9]{{1,10}}$', "
         f"concat_ws('.', {log_file}, {number('pos')}, coalesce({number('row', 10)}, '0000000000')), null)",
-        f"concat({text('commit_lsn')}, '.', coalesce({text('change_lsn')}, ''), '.', {serial})",
+        f"concat({log_number('commit_lsn')}, '.', coalesce({log_number('change_lsn')}, ''), '.', {serial})",
         f"concat({number('scn')}, '.', coalesce({number('ssn')}, ''))",
         f"lpad({source('ts_ns')}, 20, '0')",
         f"lpad(concat({source('ts_us')}, '000'), 20, '0')",
