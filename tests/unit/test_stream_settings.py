@@ -112,6 +112,26 @@ class TestWhoseCheckpoint:
             assert text in str(raised.value)
 
 
+class TestFittingNote:
+    """Whether a checkpoint that ends with batch 4 continues model `model.p.new`."""
+
+    @staticmethod
+    def fitting(user: str = "dbts-s.4_uuid") -> str:
+        """The model in the checkpoint's note; `user` made the newest commit."""
+        adapter, checkpoint = MagicMock(), MagicMock(location="/c")
+        adapter.query.return_value = [(7, "APPEND", user, 1, 1, 0, 0, 0, 0)]
+        checkpoint.note.return_value = checkpoints.Note("model.p.new")
+        checkpoint.last_begun.return_value = 4
+        streams = Streams(adapter, *[MagicMock()] * 5)
+        stream = MagicMock(id="s", inputs=())
+        return streams._fitting_note({"unique_id": "model.p.new"}, MagicMock(), stream, checkpoint).model
+
+    def test_a_checkpoint_older_than_the_table(self):
+        assert self.fitting(user="dbts-other.9_uuid") == "model.p.new"
+        with pytest.raises(DbtRuntimeError, match=r"ends with batch 4, but .* has batch 10"):
+            self.fitting(user="dbts-s.10_uuid")
+
+
 class TestIsWritten:
     OURS = Commit(9, "APPEND", "dbts-s.3_uuid", age=10)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import shutil
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -99,7 +100,7 @@ class TestFiles:
             "kinds.sql": ANY.format("messages").replace(")) }}", "), row_kind='_kind') }}"),
         }
 
-    def test_they_are_read_once(self, project: Any, rows: Any) -> None:
+    def test_they_are_read_once(self, project: Any, rows: Any, warehouse: Path) -> None:
         landing = Path(project.project_root) / "landing"
         messages, lines = landing / "messages", landing / "lines"
         put(
@@ -115,9 +116,19 @@ class TestFiles:
         dead = rows("select decode(value, 'UTF-8') from {schema}.filtered__dead_letters order by 1")
         assert dead == [('{"id":"4"',), ('{"id":3,"amount":0.001}',)]
         assert rows("select id from {schema}.filtered") == [(1,)]
+        (checkpoint,) = warehouse.glob(f"{project.test_schema}.db/messages/__dbt_checkpoint/*")
+        older, newest = checkpoint.with_name("older"), checkpoint.with_name("newest")
+        shutil.copytree(checkpoint, older)
         put(messages, "b.json", '{"id":5}\n{"ID":6}\n')
         put(lines, "b.csv", "id,value,day\n1,2.5,2024-02-01\n2,x,2024-02-30\n")
         put(landing / "columns", "c.parquet", parquet([(3, "c")]))
+        run_dbt(["run", "--select", "messages", "lines", "columns"])
+        # The table has a batch that this copy of the checkpoint does not know.
+        checkpoint.rename(newest)
+        older.rename(checkpoint)
+        assert "restore" in failure("messages").lower()
+        shutil.rmtree(checkpoint)
+        newest.rename(checkpoint)
         run_dbt(["run", "--select", "messages", "lines", "columns"])
 
         assert rows("select * from {schema}.messages order by id") == [

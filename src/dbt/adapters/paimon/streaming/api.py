@@ -33,6 +33,7 @@ from dbt.adapters.paimon.state.kinds import Kind
 from dbt.adapters.paimon.state.tables import refuse_newer_table
 from dbt.adapters.paimon.streaming import batches, checkpoints, dead_letters, failures, long_running, progress, query
 from dbt.adapters.paimon.streaming.checkpoints import Checkpoint
+from dbt.adapters.paimon.streaming.commits import newest_batch
 from dbt.adapters.paimon.streaming.hadoop_files import HadoopFolder
 from dbt.adapters.paimon.streaming.inputs import Access, SourceChangedError, StreamCall, raw_view
 from dbt.adapters.paimon.streaming.long_running import Trigger
@@ -383,6 +384,13 @@ class Streams:
             checkpoint.write_note(note)
             return note
         checkpoints.check_fits(note, model["unique_id"], identities, checkpoint.location)
+        begun = checkpoint.last_begun()
+        if (newest := newest_batch(snapshots.by_sql(self._adapter.query, target), stream.id)) > begun:
+            raise DbtRuntimeError(
+                f"The checkpoint {checkpoint.location} ends with batch {begun}, but {target} has batch {newest}: the "
+                "checkpoint is an older copy, and the stream would write rows again. Restore the newest one, or run "
+                "the model once with --full-refresh."
+            )
         if note.inputs != identities:
             note = replace(note, inputs=identities)
             checkpoint.write_note(note)

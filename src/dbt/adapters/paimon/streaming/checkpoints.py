@@ -91,6 +91,10 @@ class Checkpoint:
             return None
         return begun[-1], self._folder.modified_at(f"offsets/{begun[-1]}")
 
+    def last_begun(self) -> int:
+        """The last batch that was begun, or -1."""
+        return max(self._batches("offsets"), default=-1)
+
     def last_batch(self) -> int:
         """The last finished batch, or -1."""
         return max(self._batches("commits"), default=-1)

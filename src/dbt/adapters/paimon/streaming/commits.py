@@ -6,6 +6,7 @@ a commit (CoreOptions.createCommitUser), so a batch that was committed is recogn
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -22,6 +23,12 @@ _CLOCK_SKEW: Final = 120
 def mark(stream: str, batch: int) -> str:
     """The commit user of a batch."""
     return f"{_PREFIX}-{stream}.{batch}"
+
+
+def newest_batch(commits: Sequence[Commit], stream: str) -> int:
+    """The newest batch of a stream among a table's commits, or -1."""
+    own = re.compile(rf"{re.escape(f'{_PREFIX}-{stream}.')}(\d+)_")
+    return max((int(found[1]) for commit in commits if (found := own.match(commit.user))), default=-1)
 
 
 def is_written(
