@@ -100,7 +100,7 @@ class TestWhoseCheckpoint:
     @pytest.mark.parametrize(
         ("model", "inputs", "named"),
         [
-            ("model.p.other", [{"topic": "a"}, {"topic": "b"}], ["model.p.m", "checkpoint_location"]),
+            ("model.p.other", [{"topic": "a"}, {"topic": "b"}], ["model.p.m", "an alias", "into /c/dbt.json"]),
             ("model.p.m", [{"topic": "a"}], ["topic b", "--full-refresh"]),
             ("model.p.m", [{"topic": "a"}, {"topic": "c"}], ["topic c", "topic b", "--full-refresh"]),
         ],
@@ -113,23 +113,32 @@ class TestWhoseCheckpoint:
 
 
 class TestFittingNote:
-    """Whether a checkpoint that ends with batch 4 continues model `model.p.new`."""
+    """Whether a checkpoint that began with `model.p.old` and ends with batch 4 continues model `model.p.new`."""
 
     @staticmethod
-    def fitting(user: str = "dbts-s.4_uuid") -> str:
-        """The model in the checkpoint's note; `user` made the newest commit."""
+    def fitting(*nodes: str, before: str = "model.p.old", user: str = "dbts-s.4_uuid") -> str:
+        """The model in the checkpoint's note; `nodes` are in the project, and `user` made the newest commit."""
         adapter, checkpoint = MagicMock(), MagicMock(location="/c")
+        adapter.get_macro_resolver.return_value = MagicMock(nodes=dict.fromkeys(nodes), disabled={})
         adapter.query.return_value = [(7, "APPEND", user, 1, 1, 0, 0, 0, 0)]
-        checkpoint.note.return_value = checkpoints.Note("model.p.new")
+        checkpoint.note.return_value = checkpoints.Note(before)
         checkpoint.last_begun.return_value = 4
         streams = Streams(adapter, *[MagicMock()] * 5)
         stream = MagicMock(id="s", inputs=())
         return streams._fitting_note({"unique_id": "model.p.new"}, MagicMock(), stream, checkpoint).model
 
+    def test_a_renamed_model(self):
+        assert self.fitting("model.p.new") == "model.p.new"
+
+    @pytest.mark.parametrize("before", ["model.p.old", "model.q.old"])
+    def test_another_model(self, before):
+        with pytest.raises(DbtRuntimeError, match="an alias or a schema of its own"):
+            self.fitting("model.p.new", "model.p.old", before=before)
+
     def test_a_checkpoint_older_than_the_table(self):
-        assert self.fitting(user="dbts-other.9_uuid") == "model.p.new"
+        assert self.fitting("model.p.new", user="dbts-other.9_uuid") == "model.p.new"
         with pytest.raises(DbtRuntimeError, match=r"ends with batch 4, but .* has batch 10"):
-            self.fitting(user="dbts-s.10_uuid")
+            self.fitting("model.p.new", user="dbts-s.10_uuid")
 
 
 class TestIsWritten:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import shutil
 from decimal import Decimal
 from pathlib import Path
@@ -77,6 +78,13 @@ def put(folder: Path, name: str, text: str | bytes) -> None:
     draft.rename(folder / name)
 
 
+def write_model(checkpoint: Path, name: str) -> None:
+    """Write a model's name into the note of a checkpoint, as a user would."""
+    note = checkpoint / "dbt.json"
+    note.write_text(json.dumps({**json.loads(note.read_text()), "model": name}))
+    note.with_name(".dbt.json.crc").unlink(missing_ok=True)
+
+
 def failure(model: str) -> str:
     results = run_dbt(["run", "--select", model], expect_pass=False)
     return str(results.results[0].message)
@@ -129,7 +137,15 @@ class TestFiles:
         assert "restore" in failure("messages").lower()
         shutil.rmtree(checkpoint)
         newest.rename(checkpoint)
-        run_dbt(["run", "--select", "messages", "lines", "columns"])
+        # The model of a renamed project continues once its new name is in the checkpoint's note.
+        write_model(checkpoint, "model.elsewhere.messages")
+        assert "dbt.json" in failure("messages")
+        write_model(checkpoint, "model.test.messages")
+        # A model with another name continues the stream of its table.
+        Path(project.project_root, "models/messages.sql").unlink()
+        renamed = MESSAGES.replace("streaming'", "streaming', alias='messages'")
+        write_file(renamed, project.project_root, "models", "renamed.sql")
+        run_dbt(["run", "--select", "renamed", "lines", "columns"])
 
         assert rows("select * from {schema}.messages order by id") == [
             (1, Decimal("1.50"), ["a"], "a.json"),

@@ -383,6 +383,9 @@ class Streams:
             note = checkpoints.Note(model["unique_id"], identities)
             checkpoint.write_note(note)
             return note
+        was = note
+        if self._is_renamed(note.model, model):
+            note = replace(note, model=model["unique_id"])
         checkpoints.check_fits(note, model["unique_id"], identities, checkpoint.location)
         begun = checkpoint.last_begun()
         if (newest := newest_batch(snapshots.by_sql(self._adapter.query, target), stream.id)) > begun:
@@ -391,10 +394,17 @@ class Streams:
                 "checkpoint is an older copy, and the stream would write rows again. Restore the newest one, or run "
                 "the model once with --full-refresh."
             )
-        if note.inputs != identities:
-            note = replace(note, inputs=identities)
+        note = replace(note, inputs=identities)
+        if note != was:
             checkpoint.write_note(note)
         return note
+
+    def _is_renamed(self, before: str, model: Node) -> bool:
+        """Whether the model of this ID is `model` under its old name: the project of both has no such model now."""
+        manifest: Any = self._adapter.get_macro_resolver()
+        known = {*getattr(manifest, "nodes", {}), *getattr(manifest, "disabled", {})}
+        package = ".".join(model["unique_id"].split(".")[:2])
+        return model["unique_id"] in known and before not in known and before.startswith(f"{package}.")
 
     # -- this thread's session, and a model's stream ----------------------------------------------------------------
 

@@ -124,8 +124,9 @@ def check_fits(note: Note, model: str, inputs: Sequence[Mapping[str, str]], loca
     """Raise DbtRuntimeError if a checkpoint belongs to another model or to other sources."""
     if note.model != model:
         raise DbtRuntimeError(
-            f"The checkpoint {location} belongs to {note.model}, and two models cannot share one. Set a different "
-            "checkpoint_location, or remove that key to keep the checkpoint in the table's folder."
+            f"The table's checkpoint {location} belongs to {note.model}, and two streams cannot write one table. Give "
+            f"{model} an alias or a schema of its own. If {model} is the new name of {note.model}, write it as `model` "
+            f"into {location}/dbt.json; on a local disk, also delete .dbt.json.crc beside it."
         )
     tables = [each["table"] for each in inputs if "table" in each]
     # Where the first run began tells several streams of one table apart. Later runs continue where the last one ended.
