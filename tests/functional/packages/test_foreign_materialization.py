@@ -28,7 +28,7 @@ PACKAGE = """
 {#- With dbt's building blocks; writes the rows three times. -#}
 {% materialization by_blocks, default %}
   {%- set target_relation = this.incorporate(type='table') -%}
-  {%- set made = make_intermediate_relation(target_relation, '__made') -%}
+  {%- set made = make_intermediate_relation(target_relation) -%}
   {%- set again = make_intermediate_relation(target_relation, '__again') -%}
   {%- set seen = this.incorporate(type='view', path={'identifier': this.identifier ~ '__seen'}) -%}
   {%- call statement('main') -%}{{ create_table_as(False, made, sql) }}{%- endcall -%}
@@ -126,6 +126,8 @@ class TestConfigsOfForeignMaterialization(_Package):
         assert {name for name, part in refused.items() if part not in results[name].message} == set()
         assert {name for _, name, *_ in rows("show tables in {schema}")} - {"_dbt_views"} == built
 
+        # A view that a materialization has dropped is not remembered.
+        assert "seen" not in str(rows("select * from {schema}._dbt_views"))
         # Without a key, the rows of three writes; with a key, one of each, in the contract's order.
         assert rows("select count(*), count(distinct id) from {schema}.plain") == [(6, 2)]
         assert rows("select id, word from {schema}.keyed order by id") == [(1, "a"), (2, None)]

@@ -1,7 +1,9 @@
 {#- Macros of dbt that materializations of packages call. Spark cannot parse those of dbt, which end with `cascade`. -#}
 {% macro paimon__drop_view(relation) -%}
+  {#- A forgotten view is rendered in another catalog, so render it first. -#}
+  {%- set name = relation.render() -%}
   {%- do adapter.views.forget(relation) -%}
-drop view if exists {{ relation.render() }}
+drop view if exists {{ name }}
 {%- endmacro %}
 
 {% macro paimon__drop_table(relation) -%}
