@@ -117,7 +117,7 @@ def test_a_later_write_supersedes_the_promotion(commits: list[Commit], supersede
 
 def model(materialized: str = "table", strategy: str | None = None) -> Any:
     config = SimpleNamespace(materialized=materialized, get={"incremental_strategy": strategy}.get)
-    return SimpleNamespace(config=config, resource_type="model")
+    return SimpleNamespace(config=config, resource_type="model", alias="orders")
 
 
 @pytest.mark.parametrize(
@@ -141,8 +141,21 @@ def test_reason_not_built(node: Any, why: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "hook", "texts", "writes"),
     [
-        ("table", "insert into {{ this }} values (1)", {}, "insert"),
-        ("incremental", "{{ call_one(this) }}", {"call_one": "{{ two() }}", "two": "UPDATE t set a = 1"}, "UPDATE"),
+        ("table", "insert into {{ this }} values (1)", {}, "insert into"),
+        ("table", "insert overwrite table {{ this }} select 1", {}, "insert overwrite"),
+        ("incremental", "{{ one(this) }}", {"one": "{{ two(t) }}", "two": "UPDATE {{ table }} set a = 1"}, "UPDATE"),
+        ("table", "{{ one() }}", {"one": "{% do run_query('delete from ' ~ this) %}"}, "delete from"),
+        ("table", "merge into shop.orders using s on true when matched then delete", {}, "merge into"),
+        ("table", "insert into ops.log values ('{{ this }}', now())", {}, ""),
+        ("table", "insert into {{ ref('log') }} select count(*) from {{ this }}", {}, ""),
+        ("table", "insert into {{ target.schema }}.log select count(*) from {{ this }}", {}, ""),
+        ("table", "grant select, insert on {{ this }} to team", {}, ""),
+        (
+            "table",
+            "-- update the comment\nalter table {{ this }} set tblproperties ('comment' = 'rows of each update')",
+            {},
+            "",
+        ),
         ("table", "{{ delete_rows(this, 'id = 1') }}", {}, "delete_rows"),
         ("table", "{{ compact(this) }} {# insert #}", {"other": "insert into t values (1)"}, ""),
         ("table", "alter table {{ this }} set tblproperties ('merge-engine' = 'deduplicate')", {}, ""),
@@ -181,7 +194,8 @@ def stored(options: dict[str, str]) -> Any:
             {},
             "'lookup-wait'='false'",
         ),
-        ("table", {"bucket": -2}, {}, "bucket=-2"),
+        ("incremental", {"bucket": -2}, {}, "bucket=-2"),
+        ("table", {"bucket": -2}, {}, ""),
         ("table", {"tblproperties": {"deletion-vectors.enabled": "true"}}, WAITING, "'write-only'='true'"),
         ("table", {"tblproperties": {"deletion-vectors.enabled": "true"}}, {}, ""),
         ("incremental", {}, WAITING, "'write-only'='true'"),

@@ -30,8 +30,14 @@ if TYPE_CHECKING:
 
 _KINDS: Final = ("model", "seed", "snapshot")
 _READS_CHANGES: Final = re.compile(r"\bpaimon_changes\b")
-# Also finds dbt-paimon's macro `delete_rows`, but not names such as 'merge-engine'.
-_WRITES_ROWS: Final = re.compile(r"\b(insert|update|delete(?:_rows)?|merge|truncate)\b(?![-.])", re.IGNORECASE)
+# A statement and the table that it writes, or dbt-paimon's macro `delete_rows`.
+_WRITES_ROWS: Final = re.compile(
+    r"\b(insert\s+(?:into|overwrite)|update|delete\s+from|merge\s+into|truncate)\s+(?:table\s+)?"
+    r"((?:\{\{.*?\}\}|[^\s(])+)|\b(delete_rows)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+# A table that only Jinja knows, or the end of a string to which its name is added.
+_UNKNOWN_TABLE: Final = re.compile(r"['\"].*|\{\{(?!.*\b(?:ref|source)\b)[^}]*\}\}", re.DOTALL)
 _COMMENT: Final = re.compile(r"\{#.*?#\}", re.DOTALL)
 
 
@@ -68,7 +74,7 @@ def reason_not_built(node: Any, code: Sequence[tuple[str, str]]) -> str:
 
 
 def _written_by_hooks(node: Any, code: Sequence[tuple[str, str]]) -> str:
-    """The word for which a node's hooks, or the project's macros that they call, may write rows; '' if they do not.
+    """The statement by which a node's hooks, or the project's macros that they call, may write its rows; or ''.
 
     A promotion copies rows that the hooks have already changed, and runs the hooks again.
     """
@@ -83,8 +89,11 @@ def _written_by_hooks(node: Any, code: Sequence[tuple[str, str]]) -> str:
         more = [text for name, text in code if macros.call_names(name) & called and text not in texts]
         texts |= dict.fromkeys(more)
         waiting += more
-    found = next(filter(None, map(_WRITES_ROWS.search, texts)), None)
-    return found[0] if found else ""
+    own = re.compile(rf"\b(?:this|{re.escape(node.alias)})\b")
+    for statement, table, macro in (found for text in texts for found in _WRITES_ROWS.findall(text)):
+        if macro or own.search(table) or _UNKNOWN_TABLE.fullmatch(table):
+            return str(macro or statement)
+    return ""
 
 
 def hidden_rows(adapter: PaimonAdapter, node: Any) -> str:
@@ -102,8 +111,11 @@ def hidden_rows(adapter: PaimonAdapter, node: Any) -> str:
     # The table may have options that the config lacks, such as the catalog's `table-default.`.
     if existing is not None and existing.is_table:
         specs.append(adapter.tables.existing(existing).as_spec())
-    # Other programs write into postpone buckets, whatever dbt's own runs do.
-    options = (spec.hides_new_rows or ("bucket=-2" if spec.bucket == POSTPONE_BUCKET else "") for spec in specs)
+    # Other programs write into postpone buckets, whatever dbt's own runs do. A `table` model replaces such rows anyway.
+    adds = str(node.config.materialized) == "incremental"
+    options = (
+        spec.hides_new_rows or ("bucket=-2" if adds and spec.bucket == POSTPONE_BUCKET else "") for spec in specs
+    )
     option = next(filter(None, options), "")
     return option and f"a promotion would lose rows that wait for a compaction ({option})"
 

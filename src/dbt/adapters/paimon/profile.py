@@ -28,7 +28,7 @@ def load_profile(
     from dbt.flags import set_from_args
 
     _allow_env_vars()
-    profile, target = profile or os.environ.get("DBT_PROFILE"), target or os.environ.get("DBT_TARGET")
+    profile, target = profile or _variable("PROFILE"), target or _variable("TARGET")
     folder = profiles_folder(profiles_dir)
     set_from_args(Namespace(PROFILES_DIR=str(folder), PROJECT_DIR=project_dir), {})
     loaded = runtime.load_profile(str(project_root(project_dir)), parse_cli_vars(vars or "{}"), profile, target)
@@ -60,18 +60,23 @@ def _allow_env_vars() -> None:
         set_invocation_context(os.environ)
 
 
+def _variable(name: str) -> str | None:
+    """The value of dbt's environment variable for an option."""
+    return os.environ.get(f"DBT_ENGINE_{name}") or os.environ.get(f"DBT_{name}")
+
+
 def profiles_folder(profiles_dir: str | None) -> Path:
     """The folder of profiles.yml: the argument, DBT_PROFILES_DIR, or dbt's default."""
     from dbt.cli.resolvers import default_profiles_dir
 
-    return Path(profiles_dir or os.environ.get("DBT_PROFILES_DIR") or default_profiles_dir())
+    return Path(profiles_dir or _variable("PROFILES_DIR") or default_profiles_dir())
 
 
 def project_root(project_dir: str | None) -> Path:
     """The folder of dbt_project.yml: the argument, DBT_PROJECT_DIR, or the current folder or one above it."""
     from dbt.cli.resolvers import default_project_dir
 
-    return Path(project_dir or os.environ.get("DBT_PROJECT_DIR") or default_project_dir()).absolute()
+    return Path(project_dir or _variable("PROJECT_DIR") or default_project_dir()).absolute()
 
 
 def check_threads(config: object) -> None:

@@ -26,9 +26,10 @@ def mark(stream: str, batch: int) -> str:
 
 
 def newest_batch(commits: Sequence[Commit], stream: str) -> int:
-    """The newest batch of a stream among a table's commits, or -1."""
+    """The batch that a stream wrote last, or -1. `commits`: of the table, the oldest first."""
     own = re.compile(rf"{re.escape(f'{_PREFIX}-{stream}.')}(\d+)_")
-    return max((int(found[1]) for commit in commits if (found := own.match(commit.user))), default=-1)
+    # Not the greatest number: a stream whose older checkpoint was restored wrote some numbers twice.
+    return next((int(found[1]) for commit in reversed(commits) if (found := own.match(commit.user))), -1)
 
 
 def is_written(

@@ -79,7 +79,8 @@ def collect_settings(config: Mapping[str, Any], spec: TableSpec, strategy: str, 
     matched = lower_names(column_list(config.get("unique_key")))
     # A primary key within the unique_key merges such rows.
     is_merged = spec.primary_key and lower_names(spec.primary_key) <= matched
-    if strategy == strategies.MERGE and matched and not is_merged:
+    inserts = str(config.get("not_matched_condition")).strip().lower() != "false"
+    if strategy == strategies.MERGE and inserts and matched and not is_merged:
         problems.add(
             "unique_key",
             config["unique_key"],

@@ -66,7 +66,8 @@ class Definitions:
         session_views: list[str] = []
         try:
             query = analyzer.analyze(view.sql, cache(partial(self._lookup, session_views)))
-            types = self._checked_types(query, prepared=_is_prepared(node) or bool(session_views))
+            # Spark may not be able to analyze the text of a view as a part of the query.
+            types = self._checked_types(query, prepared=_is_prepared(node) or query.sql != view.sql)
         except NotIncremental as refusal:
             view = replace(view, refusal=(query and query.refusal) or refusal)
         else:
@@ -78,7 +79,9 @@ class Definitions:
             view = replace(view, refusal=NotIncremental(Reason.SQL_HEADER))
         elif session_views:
             # Spark runs such a view with the settings that it has stored, and matches its columns by their names.
-            view = replace(view, refusal=NotIncremental(Reason.SESSION_VIEW, session_views[0]))
+            # So the key of the query with the view's text may be wrong.
+            why = NotIncremental(Reason.SESSION_VIEW, session_views[0])
+            view = replace(view, key=_names(node, "primary_key"), refusal=why)
         if view.mode is Mode.INCREMENTAL and view.refusal is not None:
             raise CompilationError(
                 f"model '{node['name']}': refresh_mode='incremental', but its query cannot be refreshed "
