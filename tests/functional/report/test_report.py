@@ -136,11 +136,11 @@ class TestReport:
             other, snapshots=(), schema=schemas[0], statements=0
         )
 
-    def test_advice(self, tables):
+    def test_advice(self, project, tables):
         (advice,) = tables["untended"]["advice"]
         assert advice["rule"] == "compaction_needed"
         assert f"{RUNS} sorted runs" in advice["reason"]
-        assert advice["command"] == "dbt run-operation compact --args '{relation: untended}'"
+        assert advice["command"] == f"dbt run-operation compact --args '{{relation: {project.test_schema}.untended}}'"
         assert [name for name, table in tables.items() if table["advice"]] == ["untended"]
 
     def test_readers(self, tables):
