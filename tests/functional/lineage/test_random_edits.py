@@ -29,6 +29,7 @@ SEED = int(os.environ.get("LINEAGE_SEED", "1"))
 SIZE = 3
 
 
+@pytest.mark.full
 class TestRandomEdits:
     @pytest.fixture(scope="class")
     def drawn(self) -> list[tuple[random_projects.Project, random_projects.Project]]:

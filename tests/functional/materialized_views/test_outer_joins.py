@@ -107,6 +107,7 @@ STEPS: tuple[Step, ...] = (
 )
 
 
+@pytest.mark.full
 class TestOuterJoins:
     @pytest.fixture(scope="class")
     def models(self) -> dict[str, str]:

@@ -140,6 +140,7 @@ def as_text(versions: Sequence[Version]) -> list[str]:
     )
 
 
+@pytest.mark.full
 class TestVersions:
     @pytest.fixture(scope="class")
     def models(self):
