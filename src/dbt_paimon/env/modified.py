@@ -36,7 +36,7 @@ _WRITES_ROWS: Final = re.compile(
     r"((?:\{\{.*?\}\}|[^\s(])+)|\b(delete_rows)\b",
     re.IGNORECASE | re.DOTALL,
 )
-# A table that only Jinja knows, or the end of a string to which its name is added.
+# A table whose name only Jinja knows, or a string that ends before the name.
 _UNKNOWN_TABLE: Final = re.compile(r"['\"].*|\{\{(?!.*\b(?:ref|source)\b)[^}]*\}\}", re.DOTALL)
 _COMMENT: Final = re.compile(r"\{#.*?#\}", re.DOTALL)
 
@@ -74,7 +74,7 @@ def reason_not_built(node: Any, code: Sequence[tuple[str, str]]) -> str:
 
 
 def _written_by_hooks(node: Any, code: Sequence[tuple[str, str]]) -> str:
-    """The statement by which a node's hooks, or the project's macros that they call, may write its rows; or ''.
+    """The statement with which a node's hooks, or the project's macros that they call, may write its rows; or ''.
 
     A promotion copies rows that the hooks have already changed, and runs the hooks again.
     """
@@ -97,7 +97,7 @@ def _written_by_hooks(node: Any, code: Sequence[tuple[str, str]]) -> str:
 
 
 def hidden_rows(adapter: PaimonAdapter, node: Any) -> str:
-    """Why a promotion would lose rows of a node that wait for a compaction; '' if it would not.
+    """Why a promotion would lose rows that still wait for a compaction; '' if it would not.
 
     Args:
         adapter: of production.

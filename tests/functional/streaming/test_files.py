@@ -137,7 +137,7 @@ class TestFiles:
         assert "restore" in failure("messages").lower()
         shutil.rmtree(checkpoint)
         newest.rename(checkpoint)
-        # The model of a renamed project continues once its new name is in the checkpoint's note.
+        # After a rename of the project, a stream continues once the checkpoint's note has its new name.
         write_model(checkpoint, "model.elsewhere.messages")
         assert "dbt.json" in failure("messages")
         write_model(checkpoint, "model.test.messages")

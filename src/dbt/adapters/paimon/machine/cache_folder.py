@@ -75,5 +75,5 @@ def stamp(path: str | Path) -> Stamp:
 
 
 def cache_key(parts: Iterable[object]) -> str:
-    """A short hash of what a cached file is made from, for its name."""
+    """A short hash of what a cached file is made from, used in its name."""
     return hashlib.sha256("\n".join(map(repr, parts)).encode()).hexdigest()[:20]

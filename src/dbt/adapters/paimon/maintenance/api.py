@@ -306,7 +306,7 @@ class Maintenance:
             )
 
     def _refuse_nested_partitions(self, relation: PaimonRelation, _: object, existing: _Existing) -> None:
-        """Refuse to remove orphan files from nested partitions, where older versions usually deadlock."""
+        """Refuse to remove orphan files of nested partitions if this Paimon version usually deadlocks there."""
         versions, needed = self._adapter.versions, Capability.REMOVE_ORPHAN_FILES_OF_NESTED_PARTITIONS
         if not versions.supports(needed) and len(existing().partition_by) > 1:
             versions.require(needed, f"remove_orphan_files on {relation}, which has several partition columns")

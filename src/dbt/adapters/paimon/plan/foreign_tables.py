@@ -20,7 +20,7 @@ def refuse_unread(node: Mapping[str, Any], spec: TableSpec, columns: Sequence[Ex
         if given:
             reason = f"the materialization '{config['materialized']}' does not read it. {remedy}"
             problems.add(key, config.get(key), reason)
-    # Columns that the adapter itself makes NOT NULL.
+    # The adapter itself makes these columns NOT NULL.
     ours = lower_names((*spec.primary_key, *spec.partition_by, spec.options.get("record-level.time-field", "")))
     for column in columns:
         if not column.nullable and column.name.lower() not in ours:

@@ -42,6 +42,8 @@ _IS_NONDETERMINISTIC: dict[str, bool] = {}
 _ROW_CHOOSING: Final = frozenset(
     f"org.apache.spark.sql.catalyst.plans.logical.{node}" for node in ("GlobalLimit", "LocalLimit", "Sample")
 )
+# By default, Spark shortens the text of a plan with many columns.
+UNTRUNCATED: Final = {"spark.sql.debug.maxToStringFields": str(2**31 - 1)}
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ class Analyzed:
 
 
 def by_plan(frame: DataFrame) -> Analyzed:
-    """Analyze a query without running it; the caller must set a high `spark.sql.debug.maxToStringFields`."""
+    """Analyze a query without running it; the caller must set `UNTRUNCATED`."""
     jvm: Any = frame.sparkSession._jvm
     plan = frame._jdf.queryExecution().analyzed()
     plans = [plan, *elements(plan.subqueriesAll())]

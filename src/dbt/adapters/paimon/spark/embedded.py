@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from dbt.adapters.paimon.metadata.table_name import TableName
 
-# Otherwise Spark omits columns from the string of a wide plan.
-_UNTRUNCATED: Final = {"spark.sql.debug.maxToStringFields": str(2**31 - 1)}
 _PAIMON: Final = "spark.paimon."
 
 
@@ -48,7 +46,7 @@ class EmbeddedSpark:
 
     def analyzed(self, sql: str) -> analysis.Analyzed:
         """Analyze a query (see `analysis`)."""
-        with self._configured(_UNTRUNCATED):
+        with self._configured(analysis.UNTRUNCATED):
             return analysis.by_plan(self._frame_of(sql))
 
     def reads_alike(self, sql: str) -> bool:

@@ -35,7 +35,7 @@ from dbt.adapters.paimon.spec.table import TableSpec
 
 
 def collect_table_spec(declared: Declared, versions: Versions, problems: Problems) -> TableSpec:
-    """The table that a model's config and contract describe; do not use it if this adds to `problems`."""
+    """The table that a model's config and contract describe. It is only valid if `problems` stays empty."""
     config, columns = declared.config, declared.columns
     check_key_names(config, problems, versions)
     given = properties.read(config, problems)

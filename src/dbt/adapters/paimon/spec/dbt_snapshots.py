@@ -16,7 +16,7 @@ SNAPSHOT_STRATEGIES: Final = ("check", "timestamp")
 
 
 def collect_snapshot_spec(declared: Declared, versions: Versions, problems: Problems) -> TableSpec:
-    """The table of a snapshot, to which each later run adds rows by MERGE; do not use it if this adds to `problems`."""
+    """The table of a dbt snapshot, to which later runs add rows by MERGE. Only valid if `problems` stays empty."""
     spec = collect_table_spec(declared, versions, problems)
     if spec.merge_engine not in MERGEABLE:
         problems.add("merge_engine", spec.merge_engine, "Paimon has no MERGE for it, which a snapshot needs. Remove it")

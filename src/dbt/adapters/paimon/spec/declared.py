@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Declared:
-    """The name and config of a node; `constraints` and `columns` (its YAML) count only if the contract is enforced."""
+    """A node's name and config. The `constraints` and `columns` of its YAML apply only if the contract is enforced."""
 
     name: str
     config: Mapping[str, Any]
@@ -18,5 +18,5 @@ class Declared:
 
     @classmethod
     def of(cls, node: Mapping[str, Any]) -> Declared:
-        """What a node of the manifest declares."""
+        """What a node in the manifest declares."""
         return cls(node.get("name", ""), node["config"], node.get("constraints") or [], node.get("columns") or {})

@@ -103,7 +103,7 @@ def merges(spec: TableSpec, config: Mapping[str, Any]) -> bool:
 def collect_incremental_spec(
     declared: Declared, versions: Versions, problems: Problems, *, has_macro: bool = False
 ) -> IncrementalSpec:
-    """The table and the strategy of an incremental model; do not use them if this adds to `problems`.
+    """The table and the strategy of an incremental model. They are only valid if `problems` stays empty.
 
     `has_macro`: see `collect_strategy`.
     """
@@ -147,7 +147,7 @@ def has_conditions(config: Mapping[str, Any]) -> bool:
 
 
 def conf_of(kind: str, spec: TableSpec) -> Mapping[str, str]:
-    """Spark settings for the statement of an increment: the dynamic overwrite mode if it may replace partitions.
+    """Spark settings for the statement of an increment: dynamic overwrites, if it may replace partitions.
 
     Args:
         kind: a strategy, a project's own strategy, or `<strategy> override`. The SQL of the last two is unknown.

@@ -400,7 +400,7 @@ class Streams:
         return note
 
     def _is_renamed(self, before: str, model: Node) -> bool:
-        """Whether the model of this ID is `model` under its old name: the project of both has no such model now."""
+        """Whether this ID is the old name of `model`: the same project, which no longer has a model of this ID."""
         manifest: Any = self._adapter.get_macro_resolver()
         known = {*getattr(manifest, "nodes", {}), *getattr(manifest, "disabled", {})}
         package = ".".join(model["unique_id"].split(".")[:2])

@@ -48,7 +48,7 @@ class StreamSpec(IncrementalSpec):
 
 
 def collect_stream_spec(declared: Declared, versions: Versions, problems: Problems) -> StreamSpec:
-    """The table, strategy and settings of a streaming model; do not use them if this adds to `problems`."""
+    """The table, strategy and settings of a streaming model. They are only valid if `problems` stays empty."""
     spec = collect_incremental_spec(declared, versions, problems)
     settings = collect_settings(declared.config, spec.table, spec.strategy, problems)
     return StreamSpec(replace(spec.table, is_streamed=True), spec.strategy, settings)

@@ -33,7 +33,7 @@ class Rebuild:
         return "; ".join(self.reasons)
 
 
-# Follows a `refusal` that is an error.
+# Ends a `refusal` that is raised as an error.
 REMEDY: Final = (
     "Nothing was written. To go on, run it once with --full-refresh, or set "
     f"{safeguards.ON_REBUILD}: {safeguards.DROP_HISTORY} in its config. Or revert the change."

@@ -39,7 +39,7 @@ class Key:
         return f"{_WORD}-{self.node}.{self.inputs}" + (f".{base}" if base else "")
 
     def change(self, now: Key) -> str:
-        """What has changed if `now` is the current key; '' if nothing has."""
+        """What changed from this key to `now`; '' if they are equal."""
         if self.node != now.node:
             return "its query, a view in it or its config has changed"
         return "" if self.inputs == now.inputs else "an input has changed"

@@ -14,6 +14,7 @@ from dbt.adapters.paimon.errors import messages
 from dbt.adapters.paimon.errors.warnings import warn
 from dbt.adapters.paimon.macro_api import while_parsing
 from dbt.adapters.paimon.run_flags import is_empty_run, sample_of_run
+from dbt.adapters.paimon.spark.analysis import UNTRUNCATED
 from dbt.adapters.paimon.spec import change_rows, ordering_values, safeguards, spelling, strategies
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import event_time, predicates, quoted_names
@@ -196,8 +197,7 @@ class Rows:
             return model_query.seems_stable(source)
 
     def _explained(self, sql: str) -> str:
-        # Otherwise Spark omits columns from the string of a wide plan.
-        with self._adapter.handle.configured({"spark.sql.debug.maxToStringFields": "10000"}):
+        with self._adapter.handle.configured(UNTRUNCATED):
             return "\n".join(str(row[0]) for row in self._adapter.query(f"explain extended {sql}"))
 
     def change_rows_sql(self, source: ModelQuery, spec: TableSpec, model: Mapping[str, Any]) -> str | None:

@@ -38,7 +38,7 @@ def spelled_rows(source: ModelQuery, columns: Iterable[str]) -> ModelQuery:
 
 
 def with_types_of_table(source: ModelQuery, columns: Iterable[ExistingColumn], config: Mapping[str, Any]) -> ModelQuery:
-    """Cast columns of a query to the table's types, as far as Spark would compare or combine them wrongly.
+    """Cast columns of a query to the table's types, where Spark would otherwise compare or combine them wrongly.
 
     dbt's macros compare the query's columns with the table's and combine them by UNION, for which Spark requires
     structs with the same fields in the same order. Spark compares a string with a number as numbers: '007' equals 7,

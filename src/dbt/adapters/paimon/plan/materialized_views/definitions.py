@@ -98,7 +98,7 @@ class Definitions:
         return ExistingTable.of(spark.schema(table_name(relation)))
 
     def _lookup(self, session_views: list[str], name: tuple[str, ...]) -> SourceColumns | str | None:
-        """Look up a name of a query (see `parsing.Lookup`); adds a view of `spark_catalog` to `session_views`."""
+        """Look up a name in a query (see `parsing.Lookup`), and note a view of `spark_catalog` in `session_views`."""
         credentials = self._adapter.credentials
         table = self._full_name(name)
         stored = views.DIRECTORY.get(table.schema, table.identifier)

@@ -2,7 +2,7 @@
   The query of a type-2 dimension: one row per version of a key, with its interval. Rows may arrive in any order.
 
   An increment merges the new rows with the existing versions of their keys, and returns all versions of these keys. So a
-  late version splits an existing interval. A column that the table does not have yet is NULL in the existing versions.
+  late version splits an existing interval. A column that the table lacks is NULL in the existing versions.
 -#}
 {% macro scd2(
   rows, key, columns, valid_from, order_by=none, row_kind=none, valid_from_as='valid_from', valid_to='valid_to', is_current='is_current'
