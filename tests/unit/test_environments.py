@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import yaml
 from dbt.graph.selector_methods import is_selected_node
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Versions
 from dbt.adapters.paimon.metadata.snapshots import Commit
+from dbt.adapters.paimon.profile import load_credentials
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt_paimon.env import journal, modified
 from dbt_paimon.env.journal import Base, Journal, Node, State
+from dbt_paimon.env.project import Project as EnvironmentProject
 from dbt_paimon.env.project import schema_suffix
 from dbt_paimon.lineage import changes, macros
 from dbt_paimon.lineage.project import Project
@@ -44,6 +48,29 @@ OURS = commit(4, user="dbtp-ab12_77_uuid")
 @pytest.mark.parametrize(("given", "name"), [("pr-123", "pr_123"), ("PR_7", "pr_7"), ("7", "7")])
 def test_schema_suffix(given: str, name: str) -> None:
     assert schema_suffix(given) == name
+
+
+@pytest.mark.parametrize(
+    ("names", "catalog"),
+    [
+        ({"schema": "shop"}, "paimon"),
+        ({"database": "shop"}, "paimon"),
+        ({"database": "lake", "schema": "shop"}, "lake"),
+        ({"catalog": "lake", "schema": "shop"}, "lake"),
+        ({"catalog": "lake", "database": "shop"}, "lake"),
+        ({"catalog": "lake", "database": "{{ 'shop' }}"}, "lake"),
+    ],
+)
+def test_an_environment_has_the_catalog_of_production(tmp_path: Path, names: dict[str, str], catalog: str) -> None:
+    output = {"type": "paimon", "method": "session", "warehouse": "/lake", **names}
+    profile = {"shop": {"target": "prod", "outputs": {"prod": output}}}
+    (tmp_path / "profiles.yml").write_text(yaml.safe_dump(profile))
+    (tmp_path / "dbt_project.yml").write_text(yaml.safe_dump({"name": "shop", "profile": "shop"}))
+    target = {"project_dir": str(tmp_path), "profiles_dir": str(tmp_path), "profile": None, "target": None}
+    with EnvironmentProject(target, "pr_7").in_environment() as arguments:
+        folder = arguments[arguments.index("--profiles-dir") + 1]
+        found = load_credentials(str(tmp_path), folder)
+    assert (found.database, found.schema) == (catalog, "shop__pr_7")
 
 
 @pytest.mark.parametrize("given", ["", "a/b", "_x", "a.b", "é", "a" * 64])

@@ -61,7 +61,11 @@ class Project:
         production = load_profile(**self.target)
         folder = profiles_folder(self.target["profiles_dir"])
         raw = read_profile(str(folder))[production.profile_name]["outputs"][production.target_name]
-        output = {**raw, "schema": f"{production.credentials.schema}__{self.name}", "clone_by": BY_BRANCH}
+        credentials = production.credentials
+        # Without `schema`, `database` names the schema; beside it, `database` would name the catalog.
+        names = {"catalog": credentials.database, "schema": f"{credentials.schema}__{self.name}"}
+        output = {**raw, **names, "clone_by": BY_BRANCH}
+        output.pop("database", None)
         profile = {"target": production.target_name, "outputs": {production.target_name: output}}
         with TemporaryDirectory() as temporary:
             text = yaml.safe_dump({production.profile_name: profile}, sort_keys=False)
