@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
+from dbt.adapters.paimon.spec.node_names import NodeNames
+from dbt.adapters.paimon.sql.helper_names import is_helper
 from dbt.adapters.paimon.sql.names import (
     column_problems,
     metastore_problem,
@@ -35,7 +39,23 @@ def test_schemas_that_are_reserved_or_too_long(schema: str, said: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["t", "it's", 'a"b', "a`b", "a.b", "a\\b", "a\nb", "a b", "...", ".a", "漢", "x" * 229, "__dbt_tmp_"],
+    [
+        "t",
+        "it's",
+        'a"b',
+        "a`b",
+        "a.b",
+        "a\\b",
+        "a\nb",
+        "a b",
+        "...",
+        ".a",
+        "漢",
+        "x" * 229,
+        "__dbt_tmp_",
+        "a__dead_letters",
+        "a__dbt_changes_",
+    ],
 )
 def test_valid_tables(name: str) -> None:
     assert table_problem(name) == ""
@@ -55,6 +75,9 @@ def test_valid_tables(name: str) -> None:
         ("a__dbt_tmp", "when 'a' is built"),
         ("a__dbt_backup", "when 'a' is built"),
         (f"a__dbt_tmp_{'0' * 16}", "when 'a' is built"),
+        ("a__dbt_changes", "keeps for 'a'"),
+        ("a__dbt_deletes", "keeps for 'a'"),
+        (f"a__{'0' * 12}__dbt_deletes", "keeps for 'a'"),
         ("x" * 230, "256 bytes"),
         ("é" * 115, "256 bytes"),
     ],
@@ -63,6 +86,28 @@ def test_invalid_tables(name: str, said: str) -> None:
     problem = table_problem(name)
     assert problem.startswith(f"table {name!r}: ")
     assert said in problem and "as `alias` of the node" in problem
+
+
+@pytest.mark.parametrize(("materialized", "problem"), [("streaming", "'source' has its dead letters"), ("table", "")])
+def test_the_dead_letters_of_a_stream(materialized: str, problem: str) -> None:
+    def node(name: str, alias: str, schema: str = "s") -> SimpleNamespace:
+        config = SimpleNamespace(materialized=materialized if name == "source" else "table")
+        return SimpleNamespace(
+            resource_type="model", database="c", schema=schema, alias=alias, name=name, config=config
+        )
+
+    own, beside, elsewhere = node("source", "a"), node("m", "a__dead_letters"), node("m", "a__dead_letters", "other")
+    named = NodeNames([own, beside, elsewhere])
+    assert problem in named.problem(vars(beside)) and bool(problem) == bool(named.problem(vars(beside)))
+    assert named.problem(vars(elsewhere)) == named.problem(vars(own)) == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "is_one"),
+    [("a__dbt_tmp", 1), ("a__dbt_changes", 1), ("a__dbt_deletes", 1), ("a__dead_letters", 1), ("a", 0), ("a__b", 0)],
+)
+def test_names_of_helper_tables(name: str, is_one: bool) -> None:
+    assert is_helper(name) == is_one
 
 
 def test_columns() -> None:

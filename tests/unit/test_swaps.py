@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dbt.adapters.paimon.sql.staging_names import base_table_name, own_staging_name
+from dbt.adapters.paimon.sql.helper_names import base_table_name, own_staging_name
 from dbt.adapters.paimon.writing.swaps import Rename, exchange, leftovers, staged_tables, unfinished_swaps
 
 

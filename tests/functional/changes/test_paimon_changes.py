@@ -156,6 +156,7 @@ class TestRefused:
             "no_increment.sql": "{{ config(materialized='table') }}" + read + ") }}",
             "over_a_view.sql": CONFIG + "select * from {{ paimon_changes(ref('a_view')) }}",
             "two_kinds.sql": CONFIG + read + ", row_kind='kind') }}",
+            "foreign.sql": CONFIG + read + ") }}",
             "unclear.sql": CONFIG + read + ", keep='yes') }}",
             "converted.sql": CONFIG
             + "{% if var('converted', false) %}"
@@ -163,15 +164,19 @@ class TestRefused:
             + ") }}{% else %}select *, '' as _row_kind from {{ ref('plain') }}{% endif %}",
         }
 
-    def test_each_with_its_remedy(self, project):
+    def test_each_with_its_remedy(self, project, rows):
         run_dbt(["run", "--select", "plain", "a_view", "converted"])
-        names = ["no_increment", "over_a_view", "two_kinds", "converted", "unclear"]
+        rows("create table {schema}.foreign__dbt_changes as select 'another program' as word")
+        names = ["no_increment", "over_a_view", "two_kinds", "converted", "foreign", "unclear"]
         results = run_dbt(["run", "--vars", "converted: true", "--select", *names], expect_pass=False)
         said = {result.node.name: result.message for result in results}
         assert "only an incremental model keeps track of what it has read" in said["no_increment"]
         assert "it is not a Paimon table" in said["over_a_view"]
         assert "already has a column kind" in said["two_kinds"]
         assert "keep='yes': must be true or false" in said["unclear"]
+        assert "which dbt-paimon did not create" in said["foreign"]
+        assert rows("select * from {schema}.foreign__dbt_changes") == [("another program",)]
+        assert rows("show tables in {schema} like 'foreign'") == []
         assert "it is unknown how far the model has read this table" in said["converted"]
         assert "--full-refresh" in said["converted"]
 

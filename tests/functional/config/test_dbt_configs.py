@@ -221,6 +221,7 @@ class TestRefused:
         merge = "materialized='incremental', incremental_strategy='merge'"
         return {
             "expression.sql": f"{{{{ config({merge}, unique_key='concat(id, k)') }}}} {select}",
+            "kept__dbt_changes.sql": f"{{{{ config(materialized='view') }}}} {select}",
             "no_columns.sql": f"{{{{ config({merge}, unique_key='id', merge_update_columns=[]) }}}} {select}",
         }
 
@@ -229,4 +230,5 @@ class TestRefused:
         messages = {result.node.name: result.message for result in results}
         assert "concat(id, k) is an expression" in messages["expression"]
         assert "names no column" in messages["no_columns"]
+        assert "keeps for 'kept'" in messages["kept__dbt_changes"]
         assert rows("show tables in {schema}") == []

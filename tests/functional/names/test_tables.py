@@ -32,6 +32,8 @@ REFUSED = {
     "_dbt_views": "views",
     "good__dbt_tmp": "'good'",
     "good__dbt_backup": "'good'",
+    "good__dbt_changes": "'good'",
+    "good__dbt_deletes": "'good'",
     "é" * 125: "bytes",
 }
 

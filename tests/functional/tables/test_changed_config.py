@@ -84,11 +84,16 @@ class TestViewToTableAndBack:
         }
 
     def test_turn(self, project, rows):
+        # Tables of another program, whose names are those of positions tables.
+        for name in ("turning", "reader"):
+            rows(f"create table {{schema}}.{name}__dbt_changes as select '{name}' as word")
         for kind in ("view", "table", "view", "incremental", "view"):
             run_dbt(["run", "--vars", f"as: {kind}"])
             assert rows("select * from {schema}.reader") == [(2,)], kind
             tables = {row[1] for row in rows("show tables in {schema}")}
             assert ("turning" in tables) == (kind != "view"), kind
+            for name in ("turning", "reader"):
+                assert rows(f"select * from {{schema}}.{name}__dbt_changes") == [(name,)], kind
 
 
 class TestHistoryToView:

@@ -26,7 +26,7 @@ from dbt.adapters.paimon.connections import open_handle
 from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.spark import server
 from dbt.adapters.paimon.spark.runtime import Runtime
-from dbt.adapters.paimon.sql.staging_names import OWN_STAGING
+from dbt.adapters.paimon.sql.helper_names import OWN_STAGING
 from integration.report import SERVER_KILLS
 from integration.services.forwarder import Forwarder
 

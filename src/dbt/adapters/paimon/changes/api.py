@@ -156,7 +156,13 @@ class Changes:
         reading = self._readings.get(model["unique_id"])
         if reading is None:
             if (found := self._adapter.get_relation(*kept.parts)) is not None:
-                refuse_newer_table(Kind.POSITIONS, self._tables.existing(found).options, found)
+                existing = self._tables.existing(found) if found.is_table else ExistingTable()
+                refuse_newer_table(Kind.POSITIONS, existing.options, found)
+                if not positions.is_positions_table(column.name for column in existing.columns):
+                    raise DbtRuntimeError(
+                        f"model '{model['name']}': its positions would be in {found}, which dbt-paimon did not create. "
+                        "Nothing was written. Rename that relation, or give the model a different `alias`."
+                    )
             reading = self._readings[model["unique_id"]] = Reading(own, kept)
         return reading
 
@@ -426,8 +432,18 @@ class Changes:
 
     def drop_positions(self, kept: PaimonRelation) -> None:
         """Drop the positions table `kept`, if there is one."""
-        if (found := self._adapter.get_relation(*kept.parts)) is not None:
+        if (found := self.positions_table(kept)) is not None:
             self._adapter.drop_relation(found)
+
+    def positions_table(self, kept: PaimonRelation) -> PaimonRelation | None:
+        """The positions table `kept`, if it exists; None if another program's table or view has its name."""
+        found = self._adapter.get_relation(*kept.parts)
+        if found is None or not found.is_table:
+            return None
+        columns = self._tables.described(found)
+        # A hook may have dropped a table that dbt has listed.
+        is_ours = columns is None or positions.is_positions_table(column.name for column in columns)
+        return found if is_ours else None
 
     def forget(self, model: Node) -> None:
         """Forget what a model has read in this run, without storing its positions."""

@@ -16,7 +16,7 @@ from typing import Final
 from dbt.adapters.paimon.metadata.snapshots import Commit
 from dbt.adapters.paimon.metadata.table_name import Query
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.sql.staging_names import POSITIONS_SUFFIX
+from dbt.adapters.paimon.sql.helper_names import POSITIONS_SUFFIX
 from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.state.kinds import Kind, refuse_newer_mark
 from dbt.adapters.paimon.state.tables import option_sql
@@ -138,6 +138,11 @@ def create_sql(kept: str) -> str:
         ") using paimon tblproperties ('primary-key' = 'source', 'bucket' = '1', "
         f"{option_sql(Kind.POSITIONS)})"
     )
+
+
+def is_positions_table(columns: Iterable[str]) -> bool:
+    """Whether a table with these columns stores positions; dbt-paimon 0.1.0 stored no version in its options."""
+    return {"source", "snapshot_id", "commit_id", "own_snapshot_id", "own_commit_id"} <= {*columns}
 
 
 def saved_in(query: Query, kept: PaimonRelation) -> dict[str, SavedPosition]:

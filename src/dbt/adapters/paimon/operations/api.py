@@ -20,10 +20,9 @@ from dbt.adapters.paimon.operations.erasing import Consent, Erasures
 from dbt.adapters.paimon.options.table_options import suggestion
 from dbt.adapters.paimon.plan.macros import Macros
 from dbt.adapters.paimon.relation import PaimonRelation
-from dbt.adapters.paimon.spec.change_rows import DELETES_SUFFIX
 from dbt.adapters.paimon.spec.strategies import WHOLE_TABLE
 from dbt.adapters.paimon.sql import booleans
-from dbt.adapters.paimon.sql.staging_names import POSITIONS_SUFFIX, base_table_name
+from dbt.adapters.paimon.sql.helper_names import is_helper
 from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.sql.text import ilike
 from dbt.adapters.paimon.tables import described
@@ -399,7 +398,6 @@ def _is_operation(model: Node) -> bool:
 
 def _is_selected(name: str, names: Sequence[str] | None, pattern: str, exclude: str) -> bool:
     """Whether a user's table is selected by its name and by patterns; never a helper table of the adapter."""
-    is_helper = base_table_name(name) is not None or name.endswith((DELETES_SUFFIX, POSITIONS_SUFFIX))
-    if is_helper or (names is not None and name not in names):
+    if is_helper(name) or (names is not None and name not in names):
         return False
     return ilike(name, pattern) and not (exclude and ilike(name, exclude))

@@ -359,7 +359,7 @@ class Plans:
 
     def helpers(self, table: PaimonRelation) -> list[PaimonRelation]:
         """The existing helper tables of a table, which keep its deletes and positions."""
-        positions = self.adapter.get_relation(*positions_of(table).parts)
+        positions = self.changes.positions_table(positions_of(table))
         return [*self.deletes.relations(table), *([positions] if positions else [])]
 
     def increment(

@@ -13,7 +13,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.concurrency import listings
 from dbt.adapters.paimon.metadata.classes import file_catalog
-from dbt.adapters.paimon.sql.staging_names import BACKUP_SUFFIX, base_table_name
+from dbt.adapters.paimon.sql.helper_names import BACKUP_SUFFIX, base_table_name
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

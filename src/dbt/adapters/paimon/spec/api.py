@@ -21,7 +21,7 @@ from dbt.adapters.paimon.spec.build import collect_table_spec
 from dbt.adapters.paimon.spec.config_values import column_list
 from dbt.adapters.paimon.spec.dbt_snapshots import collect_snapshot_spec
 from dbt.adapters.paimon.spec.declared import Declared
-from dbt.adapters.paimon.spec.names_in_case import NamesInCase
+from dbt.adapters.paimon.spec.node_names import NodeNames
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.strategies import IncrementalSpec, collect_incremental_spec, macro_of
 from dbt.adapters.paimon.spec.table import TableSpec
@@ -35,7 +35,7 @@ class Specs:
 
     def __init__(self, adapter: AdapterProtocol) -> None:
         self._adapter = adapter
-        self._names: tuple[Any, NamesInCase] = (None, NamesInCase(()))
+        self._names: tuple[Any, NodeNames] = (None, NodeNames(()))
 
     def of(self, model: Mapping[str, Any], default_primary_key: Sequence[str] = ()) -> TableSpec:
         """The validated table spec of a model; raises ConfigErrors with all problems.
@@ -107,20 +107,20 @@ class Specs:
         problem = self.schema_problem(model.get("schema"))
         if not self._adapter.has_catalog(model.get("database")):
             problem = catalogs_yml.unknown_catalog(model["database"], credentials)
-        problem = problem or self._names_in_case().problem(model)
-        if problem or model.get("config", {}).get("materialized") == "view":
-            return problem
         alias = model.get("alias") or ""
+        problem = problem or self._node_names().problem(model)
+        if problem or model.get("config", {}).get("materialized") == "view":
+            return problem or names.helper_problem(alias)
         if problem := names.table_problem(alias) or self._pattern_problem("table", alias):
             return problem
         catalog = credentials.catalog_of(model.get("database") or "")
         return names.metastore_problem(catalog.metastore, model.get("schema") or "", alias) if catalog else ""
 
-    def _names_in_case(self) -> NamesInCase:
+    def _node_names(self) -> NodeNames:
         # Each command in a shell has its own manifest, so a new manifest replaces the collected names.
         manifest: Any = self._adapter.get_macro_resolver()
         if self._names[0] is not manifest:
-            self._names = (manifest, NamesInCase(getattr(manifest, "nodes", {}).values()))
+            self._names = (manifest, NodeNames(getattr(manifest, "nodes", {}).values()))
         return self._names[1]
 
     @staticmethod

@@ -6,22 +6,17 @@ The option `rowkind.field` names the column with the row kind: `+I`, `+U`, `-U` 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from dbt.adapters.paimon.spec.table import TableSpec
+from dbt.adapters.paimon.sql.helper_names import DELETES_SUFFIX, STREAM_DELETES
 from dbt.adapters.paimon.sql.literals import some_value
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 
 ROWKIND: Final = "rowkind.field"
 SEQUENCE: Final = "sequence.field"
-
-# `<table>__dbt_deletes` keeps the applied deletes (apply_changes.sql).
-DELETES_SUFFIX: Final = "__dbt_deletes"
-# Each stream has its own table of deletes (see `tables.existing.STREAM_ID`).
-_STREAM_SUFFIX: Final = re.compile(rf"__[0-9a-f]{{12}}{DELETES_SUFFIX}")
 
 INSERT: Final = "+I"
 UPDATE_BEFORE: Final = "-U"
@@ -124,5 +119,5 @@ def deletes_tables(target: str, tables: Iterable[str]) -> list[str]:
     return sorted(
         name
         for name in tables
-        if name == deletes_table(target) or (name.startswith(target) and _STREAM_SUFFIX.fullmatch(name, len(target)))
+        if name == deletes_table(target) or (name.startswith(target) and STREAM_DELETES.fullmatch(name, len(target)))
     )

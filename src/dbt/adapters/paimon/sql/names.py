@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Final
 
-from dbt.adapters.paimon.sql.staging_names import LONGEST_SUFFIX, base_table_name
+from dbt.adapters.paimon.sql.helper_names import LONGEST_SUFFIX, base_table_name, owner_of
 from dbt.adapters.paimon.sql.views import REGISTRY_TABLE
 
 # A quote would end the string literal that contains the name. Paimon splits names at dots when it renames a table
@@ -77,18 +77,28 @@ def table_problem(identifier: str) -> str:
         return f"table {identifier!r}: a folder cannot have this name. Use a different name {remedy}"
     if identifier == REGISTRY_TABLE:
         return f"table {identifier!r}: dbt-paimon stores the views of a schema there. Use a different name {remedy}"
-    other = base_table_name(identifier)
-    if other is not None:
-        return (
-            f"table {identifier!r}: the suffix {identifier.removeprefix(other)} is reserved for tables being built, "
-            f"and such a table is dropped when {other!r} is built. Use a different name {remedy}"
-        )
+    if problem := helper_problem(identifier):
+        return problem
     if too_long := _too_long(identifier + "_" * LONGEST_SUFFIX):
         return (
             f"table {identifier!r}: its name, with the {LONGEST_SUFFIX}-character suffix that dbt-paimon adds while "
             f"building it, {too_long}. Use a shorter name {remedy}"
         )
     return ""
+
+
+def helper_problem(identifier: str) -> str:
+    """Why a table or view cannot have this name, and the remedy: it is that of a helper table; '' if it is not."""
+    if (other := base_table_name(identifier)) is not None:
+        why = f"for tables being built, and such a table is dropped when {other!r} is built"
+    elif (other := owner_of(identifier)) is not None:
+        why = f"for the positions and deletes that dbt-paimon keeps for {other!r}, and such a table is dropped with it"
+    else:
+        return ""
+    return (
+        f"table {identifier!r}: the suffix {identifier.removeprefix(other)} is reserved {why}. Use a different name "
+        "as `alias` of the node, or as its name."
+    )
 
 
 def metastore_problem(metastore: str, schema: str, identifier: str) -> str:

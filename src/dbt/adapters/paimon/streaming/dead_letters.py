@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.sql.helper_names import DEAD_LETTERS_SUFFIX
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.state.kinds import Kind
 from dbt.adapters.paimon.state.tables import option_sql
 from dbt.adapters.paimon.streaming.inputs import FAULT_COLUMNS
 
-SUFFIX: Final = "__dead_letters"
-
 
 def dead_letters_of(target: PaimonRelation) -> PaimonRelation:
     """The dead letters table of the stream that writes `target`."""
-    beside: PaimonRelation = target.incorporate(path={"identifier": f"{target.identifier}{SUFFIX}"}, type="table")
+    beside: PaimonRelation = target.incorporate(
+        path={"identifier": f"{target.identifier}{DEAD_LETTERS_SUFFIX}"}, type="table"
+    )
     return beside
 
 

@@ -16,7 +16,7 @@ from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec import change_rows
 from dbt.adapters.paimon.spec.table import TableSpec
-from dbt.adapters.paimon.sql import staging_names
+from dbt.adapters.paimon.sql import helper_names
 from dbt.adapters.paimon.state.kinds import Kind
 from dbt.adapters.paimon.state.tables import option_sql, refuse_newer_table
 from dbt.adapters.paimon.tables.api import Tables
@@ -100,7 +100,7 @@ class Deletes:
         stream_id = self._stream_id(model)
         name = target.identifier or ""
         if stream_id is not None:
-            name = staging_names.base_table_name(name) or name
+            name = helper_names.base_table_name(name) or name
         name = change_rows.deletes_table(name, stream_id or "")
         return cast("PaimonRelation", target.incorporate(path={"identifier": name}, type="table"))
 

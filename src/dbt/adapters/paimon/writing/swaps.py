@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from dbt.adapters.paimon.sql.staging_names import BACKUP_SUFFIX, OWN_STAGING, base_table_name
+from dbt.adapters.paimon.sql.helper_names import BACKUP_SUFFIX, OWN_STAGING, base_table_name
 
 # Seconds after which a staged table is assumed to be abandoned.
 _ABANDONED_AFTER: Final = 24 * 3600

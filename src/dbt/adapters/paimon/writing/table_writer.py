@@ -27,7 +27,7 @@ from dbt.adapters.paimon.spark import responses, watchdog
 from dbt.adapters.paimon.spark.server_writers import Note, ServerWriters
 from dbt.adapters.paimon.spec import strategies
 from dbt.adapters.paimon.spec.table import TableSpec
-from dbt.adapters.paimon.sql import procedures, staging_names
+from dbt.adapters.paimon.sql import helper_names, procedures
 from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.writing import bucket_tasks, lost_responses, swaps
@@ -127,7 +127,7 @@ class TableWriter:
         """Refresh dbt's cache after another process wrote the table."""
         listed = self._adapter.list_relations_without_caching(relation.without_identifier())
         found = {entry.identifier: entry for entry in listed}
-        for suffix in ("", staging_names.STAGING_SUFFIX, staging_names.BACKUP_SUFFIX):
+        for suffix in ("", helper_names.STAGING_SUFFIX, helper_names.BACKUP_SUFFIX):
             name = f"{relation.identifier}{suffix}"
             self._adapter.cache_dropped(relation.replace_path(identifier=name))
             if name in found:
@@ -164,9 +164,9 @@ class TableWriter:
 
     def staging(self, target: PaimonRelation) -> PaimonRelation:
         """The name under which to build a table; unique to this build unless this run holds the table's lock."""
-        name = f"{target.identifier}{staging_names.STAGING_SUFFIX}"
+        name = f"{target.identifier}{helper_names.STAGING_SUFFIX}"
         if self.lock_place(target) is None:
-            name = staging_names.own_staging_name(target.identifier or "", time.time())
+            name = helper_names.own_staging_name(target.identifier or "", time.time())
         staging: PaimonRelation = target.replace_path(identifier=name).replace(type=RelationType.Table)
         return staging
 
@@ -257,7 +257,7 @@ class TableWriter:
 
     @staticmethod
     def _backup_of(table: PaimonRelation) -> PaimonRelation:
-        backup: PaimonRelation = table.replace_path(identifier=f"{table.identifier}{staging_names.BACKUP_SUFFIX}")
+        backup: PaimonRelation = table.replace_path(identifier=f"{table.identifier}{helper_names.BACKUP_SUFFIX}")
         return backup
 
     def _exchange(self, one: PaimonRelation, other: PaimonRelation) -> bool:
