@@ -206,6 +206,8 @@ def test_a_view_has_the_lock_of_its_name(monkeypatch: pytest.MonkeyPatch, tmp_pa
     with builds.alone(view.incorporate(type="table")):
         assert len(list((tmp_path / FOLDER).glob("*.lock"))) == 1
     builds.release()
+    # The same holds for its note in a server.
+    assert builds._note(view)._view == builds._note(view.incorporate(type="table"))._view
 
 
 @pytest.mark.parametrize("mode", [0o700, 0o2775, 0o777])

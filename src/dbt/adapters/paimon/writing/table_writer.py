@@ -77,7 +77,7 @@ class TableWriter:
         return self._locks.alone(_name(relation), self.lock_place(relation), lambda: self._note(relation))
 
     def _note(self, relation: PaimonRelation) -> Note:
-        return Note(self._writers, lambda: self._adapter.handle, relation.render())
+        return Note(self._writers, lambda: self._adapter.handle, _name(relation))
 
     def may_wait_for(self, relation: PaimonRelation) -> bool:
         """Whether this thread may wait for a table's lock without the risk of a deadlock (see `TableLocks`)."""
@@ -365,5 +365,5 @@ class TableWriter:
 
 
 def _name(relation: PaimonRelation) -> str:
-    """The name of a relation's lock: not rendered, because a view's rendered name may have the view catalog."""
+    """The name of a relation's lock and note: not rendered, because a view may be rendered with the view catalog."""
     return quoted(*relation.parts)
