@@ -1,7 +1,12 @@
 """Java's stack traces become one message with the cause, the line and the remedy."""
 
-import pytest
+from unittest.mock import MagicMock
 
+import pytest
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.paimon import debug
+from dbt.adapters.paimon.credentials import PaimonCredentials
 from dbt.adapters.paimon.errors.messages import shorten
 
 TASK_FAILURE = """An error occurred while calling o44.sql.
@@ -149,3 +154,19 @@ def test_shorten(text, statement, said):
 )
 def test_storages(text: str, remedy: str) -> None:
     assert remedy in shorten(text)
+
+
+@pytest.mark.parametrize("fails", ["insert into", "drop table"])
+def test_debug_reports_the_step_that_failed_first(fails: str) -> None:
+    sent: list[str] = []
+
+    def query(sql: str) -> list[tuple[str]]:
+        sent.append(sql)
+        if sql.startswith((fails, "drop table")):
+            raise DbtRuntimeError(sql.split(" `", maxsplit=1)[0])
+        return [("written",)] if sql.startswith("select") else []
+
+    adapter = MagicMock(query=query, credentials=PaimonCredentials(schema="s", warehouse="/lake"))
+    with pytest.raises(DbtRuntimeError, match=fails):
+        debug.check(adapter)
+    assert sent[-1].startswith("drop")

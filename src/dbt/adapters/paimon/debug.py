@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import uuid
+from contextlib import suppress
 
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
@@ -33,7 +34,8 @@ def check(adapter: AdapterProtocol) -> None:
         adapter, f"list the schemas of {where}", f"show databases in {schema.quoted(credentials.database)}"
     )
     name = table.render()
-    try:
+
+    def write_and_read() -> None:
         step = f"create schema {credentials.schema} in {where}"
         _step(adapter, step, f"create database if not exists {schema_sql}")
         _step(adapter, f"create a table in {where}", f"create table {name} (id int, word string)")
@@ -41,10 +43,20 @@ def check(adapter: AdapterProtocol) -> None:
         rows = _step(adapter, f"read from {where}", f"select word from {name}")
         if rows != ["written"]:
             raise DbtRuntimeError(f"{where}: the row that was written could not be read back; {rows} was read instead")
-    finally:
-        adapter.query(f"drop table if exists {name}")
+
+    def clean_up() -> None:
+        _step(adapter, f"drop the table in {where}", f"drop table if exists {name}")
         if not existed:
-            adapter.query(f"drop database if exists {schema_sql}")
+            _step(adapter, f"drop schema {credentials.schema} in {where}", f"drop database if exists {schema_sql}")
+
+    try:
+        write_and_read()
+    except BaseException:
+        # An error of the clean-up would hide this one.
+        with suppress(DbtRuntimeError):
+            clean_up()
+        raise
+    clean_up()
     versions = adapter.versions
     logger.info(f"  spark: {_spark(adapter.runtime)}")
     logger.info(f"  paimon: {versions.paimon}, catalog {credentials.database} ({versions.catalog_kind})")
