@@ -368,6 +368,11 @@ class TestSettings:
         assert client.meta.endpoint_url == "http://store:9000"
         assert client.meta.config.s3["addressing_style"] == "path"
 
+    def test_a_proxy_with_a_login(self) -> None:
+        login = {"s3.proxy.username": "a/b", "s3.proxy.password": "p@ss:w#rd"}
+        client = self.client({"s3.proxy.host": "gate", "s3.proxy.port": "3128", **login})
+        assert client.meta.config.proxies["https"] == "http://a%2Fb:p%40ss%3Aw%23rd@gate:3128"
+
     def test_of_hadoop_which_reads_the_warehouse_itself(self) -> None:
         conf = {"spark.hadoop.fs.s3a.access.key": "id", "spark.hadoop.fs.s3a.secret.key": "hush"}
         client = self.client(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from dbt_common.exceptions import DbtRuntimeError
 
@@ -140,7 +140,8 @@ def _more_config(options: Mapping[str, str]) -> dict[str, Any]:
 
         more["signature_version"] = UNSIGNED
     if host := options.get("proxy.host"):
-        user, password = options.get("proxy.username"), options.get("proxy.password")
+        # botocore decodes both.
+        user, password = (quote(options.get(f"proxy.{each}", ""), safe="") for each in ("username", "password"))
         login = f"{user}:{password}@" if user else ""
         proxy = f"http://{login}{host}:{options.get('proxy.port', '80')}"
         more["proxies"] = {"http": proxy, "https": proxy}
