@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.credentials import PaimonCredentials
@@ -18,6 +19,8 @@ from dbt.adapters.paimon.machine import processes
 from dbt.adapters.paimon.machine.processes import started
 from dbt.adapters.paimon.spark import server, server_token
 from dbt.adapters.paimon.spark.runtime import Runtime
+from dbt_paimon import cli
+from dbt_paimon.server import control
 
 
 @pytest.fixture(autouse=True)
@@ -150,6 +153,26 @@ def test_who_listens() -> None:
         port = listener.getsockname()[1]
         assert processes.listener_uid(port) == os.geteuid()
     assert processes.listener_uid(port) is None
+
+
+@pytest.mark.parametrize("has_clients", [True, None])
+def test_a_server_that_may_have_clients_is_stopped_only_by_force(
+    has_clients: bool | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, stopped = server.note_path(target()), []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        assert processes.has_clients(port) is False
+        with socket.create_connection(("127.0.0.1", port)):
+            if has_clients is None:
+                monkeypatch.setattr(processes, "_NET", tmp_path / "missing")
+            assert processes.has_clients(port) is has_clients
+            server.write_note(path, note_of(target(), port=port))
+            monkeypatch.setattr(control, "stop", stopped.append)
+            assert CliRunner().invoke(cli.main, ["server", "stop", "--all"]).exit_code == 1
+            assert stopped == []
+            assert CliRunner().invoke(cli.main, ["server", "stop", "--all", "--force"]).exit_code == 0
+            assert len(stopped) == 1
 
 
 @pytest.mark.parametrize(("spark", "name"), [("3.5.7", server_token.HEADER), ("4.1.4", "authorization")])

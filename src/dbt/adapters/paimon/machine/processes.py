@@ -6,9 +6,11 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
 # TCP_ESTABLISHED and TCP_LISTEN of the kernel's net/tcp_states.h.
 _ESTABLISHED, _LISTENING = "01", "0A"
+_NET: Final = Path("/proc/net")
 
 
 def is_alive(pid: int) -> bool:
@@ -38,8 +40,10 @@ def listener_uid(port: int) -> int | None:
     return next(_socket_uids(port, _LISTENING), None)
 
 
-def has_clients(port: int) -> bool:
-    """Whether a process is connected to the server at a local port; False if the system has no /proc/net."""
+def has_clients(port: int) -> bool | None:
+    """Whether a process is connected to the server at a local port; None if the system has no /proc/net."""
+    if not _NET.exists():
+        return None
     return next(_socket_uids(port, _ESTABLISHED), None) is not None
 
 
@@ -47,7 +51,7 @@ def _socket_uids(port: int, wanted: str) -> Iterator[int]:
     """The uids of sockets with this local port and state (proc(5))."""
     for table in ("tcp", "tcp6"):
         with suppress(OSError):
-            for line in Path("/proc/net", table).read_text().splitlines()[1:]:
+            for line in (_NET / table).read_text().splitlines()[1:]:
                 _, local, _, state, *_, uid = line.split()[:8]
                 if state == wanted and int(local.rpartition(":")[2], 16) == port:
                     yield int(uid)
