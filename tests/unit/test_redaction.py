@@ -34,6 +34,12 @@ from dbt.adapters.paimon.sql import procedures
         ("uri", "http://ann:p@ss@host/", ("p@ss",)),
         ("uri", "http://ann:p%40ssw@host/", ("p%40ssw", "p@ssw")),
         ("uri", "http://host/?mail=a@b", ()),
+        ("warehouse", "abfss://sales@acct.dfs.core.windows.net/wh", ()),
+        ("warehouse", "wasb://sales@acct.blob.core.windows.net:443/wh", ()),
+        ("warehouse", "abfs://ann:hunter2@acct.dfs.core.windows.net/wh", ("hunter2",)),
+        ("jars", "https://a.blob.core.windows.net/c/x.jar?sv=2024-11-04&sr=b&sig=q%2Bw8", ("q%2Bw8", "q+w8")),
+        ("jars", "https://b.s3.amazonaws.com/x.jar?X-Amz-Date=2024&X-Amz-Signature=fe12", ("fe12",)),
+        ("jars", "https://b.s3.amazonaws.com/x.jar?AWSAccessKeyId=AKIA&Signature=fe12", ("AKIA", "fe12")),
         (
             "spark.driver.extraJavaOptions",
             "-Da=b -Dx.passphrase='two words' -Dy.token=tok-1",
@@ -49,6 +55,11 @@ def test_secrets_of(key: str, value: str, secrets: tuple[str, ...]) -> None:
 def test_a_secret_that_contains_another_is_masked_completely() -> None:
     secrets = redaction.secrets_of([("password", "pass"), ("secret", "password-of-ann")])
     assert redaction.blank("x password-of-ann y pass z", secrets) == f"x {redaction.MASK} y {redaction.MASK} z"
+
+
+def test_signed_urls_are_masked_and_containers_are_not() -> None:
+    text = "abfss://sales@acct/wh and https://acct/x.jar?sig=abcd&sv=2024, where sig = 1"
+    assert redaction.redact_text(text) == text.replace("abcd", redaction.MASK)
 
 
 def test_dbt_gets_the_secrets_to_redact(monkeypatch: pytest.MonkeyPatch) -> None:

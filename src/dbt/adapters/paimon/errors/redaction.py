@@ -24,10 +24,12 @@ _SECRET_KEY: Final = re.compile(
 _ABOUT_SECRETS: Final = re.compile(r"[._-](provider|loader|path|file|enabled)$", re.IGNORECASE)
 # The same as a Java regular expression, for Spark's redaction in SET, its UI and SHOW TBLPROPERTIES.
 SPARK_REDACTION: Final = f"(?i){_SECRET_KEY.pattern}"
-# `https://user:pass@host`; and `…?password=x`, `-Dsome.secret=x`, `;pwd='x'` within a longer string.
-USER_INFO: Final = r"(?<=://)[^/?#\s]+(?=@)"
+# `https://user:pass@host`, but not the container in Azure's `abfss://container@account`.
+USER_INFO: Final = r"(?<=://)(?:(?<!(?:abfs|wasb)://)(?<!(?:abfss|wasbs)://)|(?=[^/?#\s@]*:))[^/?#\s]+(?=@)"
+# `…?password=x`, `-Dsome.secret=x`, `;pwd='x'` within a longer string, and `&sig=x` of a URL that Azure has signed.
 INLINE: Final = (
-    r"([\w.-]*(?:password|passwd|passphrase|pwd|secret|token|access[._-]?key|account[._-]?key|signature)[\w.-]*\s*=\s*)"
+    r"((?:[\w.-]*(?:password|passwd|passphrase|pwd|secret|token|access[._-]?key|account[._-]?key|signature)[\w.-]*"
+    r"|(?<=[?&])sig)\s*=\s*)"
     r"(\"[^\"]*\"|'[^']*'|[^\s;&,'\"]+)"
 )
 _USER_INFO: Final = re.compile(USER_INFO)
