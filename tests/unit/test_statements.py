@@ -126,26 +126,77 @@ def test_is_query(statement, reads):
 
 
 @pytest.mark.parametrize(
-    "script",
+    ("statement", "replaces"),
     [
-        "create or replace table s.t using paimon partitioned by (day) as select * from s.t",
-        "CREATE OR REPLACE TABLE `s`.`t` AS select * from a join paimon.S.T on true",
-        "/* a hook */ create or replace table t as select * from (select id from s.t)",
+        ("create or replace table t as select 1", True),
+        ("-- a\nCREATE /* b */ OR\nREPLACE/* c */TABLE `s`.`t` AS table u", True),
+        ("replace table t as select 1", True),
+        ("create or replace temporary view t as select 1", False),
+        ("create table t as select replace(a, 'table') from u", False),
+        ("select 'create or replace table t as select * from t'", False),
+        ("", False),
     ],
 )
-def test_a_table_is_not_replaced_by_a_query_of_itself(script):
-    with pytest.raises(DbtRuntimeError, match="all rows would be lost; nothing was run"):
-        users_statement.read(script)
+def test_replaces_table(statement, replaces):
+    assert users_statement.replaces_table(statement) is replaces
+
+
+# As Spark 3.5 and 4.1 print the plan of a statement that replaces a table with the rows of another one.
+REPLACES = """== Parsed Logical Plan ==
+'ReplaceTableAsSelect unresolvedtablespec(None, optionlist(), None, None, None, false), true, false
+:- 'UnresolvedIdentifier [{written}], false
++- 'Project [*]
+
+== Analyzed Logical Plan ==
+ReplaceTableAsSelect TableSpec(Map(),None,Map(),None,None,None,false), true, true
+   :- ResolvedIdentifier org.apache.{catalog}@2aadd9bf, {table}
+   +- Project [s.t AS text#1]
+      +- RelationV2[id#39, a] b#40] {read}
+         +- View (`s`.`t`, [id#1])
+
+== Physical Plan ==
+{physical} org.apache.{catalog}@2aadd9bf, {table}, Project [id#38]
+"""
+
+
+def refused(table, read, written="s, t", catalog="paimon.spark.SparkCatalog", physical="ReplaceTableAsSelect"):
+    values = {"table": table, "read": read, "written": written, "catalog": catalog, "physical": physical}
+    try:
+        users_statement.refuse_loss(REPLACES.format(**values))
+    except DbtRuntimeError:
+        return True
+    return False
 
 
 @pytest.mark.parametrize(
-    "script",
+    ("table", "read", "is_same"),
     [
-        "create or replace table s.t as select * from s.t2",
-        "create or replace table s.t (id int) using paimon",
-        "create or replace temporary view t as select * from t",
-        "create table s.t as select * from s.t",
+        ("s.t", "paimon.s.t s.t", True),
+        ("s.t", "paimon.s.t", True),
+        ("s.T", "paimon.s.t", True),
+        ("s.t", "paimon.s.`t$snapshots` t$snapshots", True),
+        ("s.`a b`", "paimon.s.`a b` s.a b", True),
+        ("`a-b`.`a-b`", "paimon.`a-b`.`a-b`", True),
+        ("s.t", "paimon.s.t2 s.t2", False),
+        ("s.t", "paimon.r.t r.t", False),
+        ("s.t", "s.t.u t.u", False),
+        ("s.`sales-a`", "paimon.s.`sales-b` s.sales-b", False),
     ],
 )
-def test_other_tables_are_replaced(script):
-    assert users_statement.read(script).kind.startswith("create ")
+def test_a_table_is_not_replaced_by_a_query_of_itself(table, read, is_same):
+    assert refused(table, read) is is_same
+
+
+def test_a_table_of_another_catalog_replaces_it():
+    assert not refused("s.t", "prod.s.t s.t", written="dev, s, t")
+    assert refused("s.t", "dev.s.t s.t", written="dev, s, t")
+    # The plan does not have the current catalog.
+    assert refused("s.t", "prod.s.t s.t")
+    iceberg, atomic = "iceberg.spark.SparkCatalog", "AtomicReplaceTableAsSelect"
+    assert not refused("s.t", "ice.s.t s.t", catalog=iceberg, physical=atomic)
+    assert refused("s.t", "jdbc.s.t s.t", catalog="spark.sql.execution.datasources.v2.jdbc.JDBCTableCatalog")
+    assert refused("s.t", "paimon.s.t", physical=atomic)
+
+
+def test_an_invalid_query_is_left_to_spark():
+    users_statement.refuse_loss("org.apache.spark.sql.AnalysisException: [TABLE_OR_VIEW_NOT_FOUND]")

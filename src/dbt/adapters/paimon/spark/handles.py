@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.metadata import commits, procedures, snapshots
 from dbt.adapters.paimon.spark import scans
-from dbt.adapters.paimon.sql import predicates, views
+from dbt.adapters.paimon.sql import predicates, users_statement, views
 from dbt.adapters.paimon.sql.text import statements
 
 if TYPE_CHECKING:
@@ -44,9 +44,17 @@ class Cursor(ABC):
         """
         *before, last = statements(sql.strip())
         for statement in before:
+            self._refuse_loss(statement)
             self._run(statement)
             self.drain()
+        self._refuse_loss(last, bindings)
         self._run(last, bindings)
+
+    def _refuse_loss(self, statement: str, bindings: Sequence[Any] | None = None) -> None:
+        """Refuse a statement that would lose a table's rows (see `users_statement.refuse_loss`)."""
+        if users_statement.replaces_table(statement):
+            self._run(f"explain extended {statement}", bindings)
+            users_statement.refuse_loss("\n".join(str(row[0]) for row in self.fetchall()))
 
     @abstractmethod
     def _run(self, statement: str, bindings: Sequence[Any] | None = None) -> None:

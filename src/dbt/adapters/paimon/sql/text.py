@@ -23,6 +23,7 @@ _OPAQUE: Final = re.compile(
 _BLANK: Final = re.compile(r"[\s;]+|--(?:\\\r?\n|[^\r\n])*|(?P<bracketed>/\*)")
 # Statements that end in free text (`.*?` in SqlBaseParser.g4), in which Spark does not recognize comments.
 _TO_THE_END: Final = re.compile(r"(?:set|reset|add|list)\b", re.IGNORECASE)
+_WORD: Final = re.compile(r"\w+")
 _WITH: Final = re.compile(r"with\b", re.IGNORECASE)
 _BRACKET: Final = re.compile(r"/\*|\*/")
 _FIRST_LINE_COMMENT: Final = re.compile(r"/\*(?:(?!\*/).)*\*/[ \t]*\n")
@@ -136,6 +137,16 @@ def after_blanks(script: str, position: int = 0) -> int:
         if token["bracketed"]:
             position = _end_of_comment(script, position)
     return position
+
+
+def first_words(script: str, count: int) -> list[str]:
+    """The first words of a script in lower case, without the blanks and comments between them."""
+    words: list[str] = []
+    position = 0
+    while len(words) < count and (word := _WORD.match(script, after_blanks(script, position))) is not None:
+        words.append(word[0].lower())
+        position = word.end()
+    return words
 
 
 def without_end(script: str) -> str:

@@ -20,7 +20,7 @@ from dbt.adapters.paimon.sql.statements import (
     SORTED_COMPACTION,
     Statement,
 )
-from dbt.adapters.paimon.sql.text import after_blanks, name_parts, statements
+from dbt.adapters.paimon.sql.text import after_blanks, first_words, name_parts, statements
 
 _CALL: Final = re.compile(
     r"call\b[^(]*\bsys`?\s*\.\s*`?(?P<procedure>\w+)`?\s*\((?P<arguments>.*)", re.IGNORECASE | re.DOTALL
@@ -31,10 +31,9 @@ _CACHE: Final = re.compile(r"cache\s+(?:lazy\s+)?table\s+\S+\s.*?\bas\b", re.IGN
 _DDL: Final = re.compile(
     r"(?P<verb>create|drop|alter)\s+(?:or\s+replace\s+)?(?:(?:global\s+)?temporary\s+)?(?P<what>\w+)", re.IGNORECASE
 )
-_REPLACES: Final = re.compile(
-    r"create\s+or\s+replace\s+table\s+(?P<name>[\w.`]+)(?P<rest>.*?\bas\b.*)", re.IGNORECASE | re.DOTALL
-)
-_READS: Final = re.compile(r"\b(?:from|join)\s+(?P<name>[\w.`]+)", re.IGNORECASE)
+# The replaced table in a plan: its catalog's class and its name, and its name as written.
+_REPLACED: Final = re.compile(r" ResolvedIdentifier (?P<catalog>\S+), (?P<name>.+)")
+_WRITTEN: Final = re.compile(r"'UnresolvedIdentifier \[(?P<name>.+)\], (?:true|false)$", re.MULTILINE)
 _QUERY: Final = re.compile(r"(?:select|with|values|from|table)\b", re.IGNORECASE)
 # WITH … INSERT and FROM … INSERT begin like queries, but write.
 _WRITES: Final = re.compile(r"\binsert\s+(?:into|overwrite)\b", re.IGNORECASE)
@@ -43,11 +42,7 @@ _LOOKED_FOR: Final = (SORTED_COMPACTION, CREATE_BRANCH)
 
 
 def read(script: str, conf: Mapping[str, str] = NO_SETTINGS) -> Statement:
-    """Classify a script by its first statement with a kind in `_LOOKED_FOR`, or else by its first statement.
-
-    Raises:
-        DbtRuntimeError: the script would lose a table's rows (see `_refuse_loss`).
-    """
+    """Classify a script by its first statement with a kind in `_LOOKED_FOR`, or else by its first statement."""
     parts = [_read(script, part) for part in statements(script)]
     first = next((each for kind in _LOOKED_FOR for each in parts if each.kind == kind), parts[0])
     settings = {key: value for part in parts for key, value in part.conf.items()}
@@ -64,6 +59,37 @@ def is_query(statement: str) -> bool:
     return _QUERY.match(statement, start) is not None and _WRITES.search(statement) is None
 
 
+def replaces_table(statement: str) -> bool:
+    """Whether a statement is a `CREATE OR REPLACE TABLE` or `REPLACE TABLE`."""
+    words = first_words(statement, 4)
+    return words == ["create", "or", "replace", "table"] or words[:2] == ["replace", "table"]
+
+
+def refuse_loss(plan: str) -> None:
+    """Refuse to replace a table by a query of itself: Paimon drops it before the query reads it.
+
+    Paimon 2.0.0 drops it only if it gets another partitioning [ran, 0.9.0, 1.4.2 and 2.0.0].
+
+    Args:
+        plan: of the statement, from EXPLAIN EXTENDED, where views are replaced with their queries.
+    """
+    found, written = _REPLACED.search(plan), _WRITTEN.search(plan)
+    if found is None or ("\nAtomicReplaceTableAsSelect" in plan and ".paimon." not in found["catalog"]):
+        return
+    # The plan has the table's catalog only if the statement names it. Otherwise tables of all catalogs count.
+    parts = name_parts(found["name"].strip())
+    *above, table = (re.escape(part.replace("`", "``")) for part in parts)
+    before, named, _ = (written["name"] if written else "").rpartition(f", {', '.join(parts)}")
+    start = rf"\s`?{re.escape(before)}`?\." if named else r"[\s.]"
+    name = "".join(rf"`?{part}`?\." for part in above) + rf"`?{table}(?:\$\S*)?`?"
+    if re.search(rf" RelationV2\[.*{start}{name}(?=\s|\Z)", plan, re.IGNORECASE):
+        raise DbtRuntimeError(
+            f"create or replace table {found['name']}: its query reads the table itself. Paimon drops the table before "
+            "the query reads it, so all rows could be lost; the table was not changed. Create another table from it, "
+            "and rename both. If the query reads a table of another catalog, write the catalogs of both."
+        )
+
+
 def _read(script: str, part: str) -> Statement:
     start = after_blanks(part)
     if call := _CALL.match(part, start):
@@ -75,24 +101,8 @@ def _read(script: str, part: str) -> Statement:
     if _CACHE.match(part, start):
         return Statement(script, CACHE, KEEPS_PLANS)
     if ddl := _DDL.match(part, start):
-        _refuse_loss(part, start)
         return Statement(script, f"{ddl['verb']} {ddl['what']}".lower())
     return Statement(script)
-
-
-def _refuse_loss(part: str, start: int) -> None:
-    """Refuse to replace a table by a query of itself: Paimon drops it before the query reads it [ran, 0.9 to 2.0]."""
-    if not (found := _REPLACES.match(part, start)):
-        return
-    own = name_parts(found["name"])
-    for read in _READS.finditer(found["rest"]):
-        parts = name_parts(read["name"])
-        least = min(len(own), len(parts))
-        if [each.lower() for each in own[-least:]] == [each.lower() for each in parts[-least:]]:
-            raise DbtRuntimeError(
-                f"create or replace table {found['name']} reads the table itself. Paimon drops the table before it "
-                "reads it, so all rows would be lost; nothing was run. Create another table from it, and rename both."
-            )
 
 
 def _table(arguments: str) -> tuple[str, ...]:
