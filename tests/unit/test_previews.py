@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
+from dbt_common.exceptions import DbtRuntimeError
 from tests.unit.specs import table_spec
 
 from dbt.adapters.paimon.capabilities import Versions
+from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.plan.steps import Action
 from dbt.adapters.paimon.spark.scans import Scan, by_explain
 from dbt.adapters.paimon.spec.component import PropertyChange
@@ -38,8 +41,38 @@ def node(**config: Any) -> dict[str, Any]:
 
 def test_scans_that_explain_shows():
     assert by_explain([EXPLAINED]) == (Scan("d.k", 200), Scan("d.t", 12_300_000))
-    # Spark 4.1 prints the catalog, too.
-    assert by_explain([EXPLAINED.replace(" d.", " paimon.d.")]) == by_explain([EXPLAINED])
+    # Spark 4.1 prints the catalog, too. Names may have blanks, and columns brackets.
+    printed = EXPLAINED.replace(" d.t", " lake.d.`a b`").replace("b#91", "a] b#91")
+    assert by_explain([printed]) == (Scan("d.k", 200), Scan("lake.d.`a b`", 12_300_000))
+
+
+@pytest.mark.parametrize(
+    ("printed", "estimate"),
+    [
+        # The catalogs `lake` and `other` have a table d.t of 100 rows; it has 1,000 bytes in `lake`, 5,000 in `other`.
+        ("lake.d.t", 500),
+        ("other.d.t", 2500),
+        ("lake.d.`a b`", 50),
+        # Spark 3.5 prints no catalog and no backticks.
+        ("d.t", 2500),
+        ("d.a b", 50),
+        ("elsewhere.d.t", None),
+    ],
+)
+def test_bytes_estimated_from_rows(printed, estimate):
+    sizes = {("lake", "d", "t"): 1000, ("other", "d", "t"): 5000, ("lake", "d", "a b"): 100}
+
+    def query(sql):
+        held = next((each for name, each in sizes.items() if TableName(*name).system_table("files") in sql), None)
+        if held is None:
+            raise DbtRuntimeError("[TABLE_OR_VIEW_NOT_FOUND]")
+        return [(100, held, 0, None)]
+
+    adapter = Mock(query=query)
+    adapter.credentials.paimon_catalogs = frozenset({"lake", "other"})
+    adapter.handle.scanned_tables.return_value = (Scan(printed, 50), Scan("d.t$files"))
+    found, system_table = read_limits.scans(adapter, "select 1")
+    assert (found.bytes, system_table.bytes) == (estimate, None)
 
 
 @pytest.mark.parametrize(

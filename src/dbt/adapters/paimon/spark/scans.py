@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _LOCAL: Final = "PaimonLocalScan"
 # A leaf of the plan in EXPLAIN COST; row counts are rounded to three digits: 1.23E+6.
 _EXPLAINED: Final = re.compile(
-    r"RelationV2\[[^\]]*\] (?P<table>\S+), Statistics\([^)]*?(?:rowCount=(?P<rows>[0-9.E+]+))?\)"
+    r"RelationV2\[.*\] (?P<table>.+?), Statistics\([^)]*?(?:rowCount=(?P<rows>[0-9.E+]+))?\)"
 )
 
 
@@ -30,7 +30,7 @@ class Scan:
     """What a query reads from one table; None where unknown.
 
     Attributes:
-        table: schema and name, as in Spark's plan.
+        table: its name as in Spark's plan. EXPLAIN COST prints it with the catalog only from Spark 4.1.
         rows: rows in the data files, before keys are merged.
         partitions: partitions that contain these files.
         bytes: size of the data files, including columns that the query does not read.
@@ -107,8 +107,5 @@ def by_explain(lines: Iterable[str]) -> tuple[Scan, ...]:
     for line in "\n".join(lines).splitlines():
         for match in _EXPLAINED.finditer(line):
             rows = match["rows"]
-            # From Spark 4.1 the name begins with the catalog.
-            parts = match["table"].split(".")
-            table = ".".join(parts[1:] if len(parts) == 3 else parts)
-            found[match[0]] = Scan(table, None if rows is None else round(float(rows)))
+            found[match[0]] = Scan(match["table"], None if rows is None else round(float(rows)))
     return tuple(found.values())

@@ -6,11 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from dbt_common.exceptions import DbtRuntimeError
+
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
+from dbt.adapters.paimon.errors.conditions import is_not_found
 from dbt.adapters.paimon.formatting import size
 from dbt.adapters.paimon.metadata import files
+from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.spark.scans import Scan
 from dbt.adapters.paimon.spec import safeguards
+from dbt.adapters.paimon.sql.text import name_parts
 
 
 def scans(adapter: AdapterProtocol, sql: str) -> tuple[Scan, ...]:
@@ -33,9 +38,27 @@ def problem(node: Mapping[str, Any], scans: Sequence[Scan]) -> str:
 
 
 def _estimated(adapter: AdapterProtocol, scan: Scan) -> Scan:
-    schema, _, name = scan.table.rpartition(".")
-    table = adapter.get_relation(adapter.credentials.database, schema, name)
-    if table is None or not scan.rows:
+    """A scan with the bytes that its share of the table's rows takes.
+
+    If Spark does not print the catalog, the table may be in any catalog of the profile, and the largest one counts.
+    """
+    # System tables have no files of their own.
+    if not scan.rows or "$" in scan.table:
         return scan
-    held = files.totals(adapter.query, table)
-    return replace(scan, bytes=round(held.bytes * min(scan.rows / held.rows, 1))) if held.rows else scan
+    catalogs, (first, *others) = adapter.credentials.paimon_catalogs, name_parts(scan.table)
+    if len(others) > 1 and first in catalogs:
+        catalogs, (first, *others) = frozenset([first]), others
+    tables = [TableName(catalog, first, ".".join(others)) for catalog in catalogs]
+    found = [held for held in (_totals(adapter, table) for table in tables) if held is not None and held.rows]
+    sizes = [round(held.bytes * min(scan.rows / held.rows, 1)) for held in found]
+    return replace(scan, bytes=max(sizes)) if sizes else scan
+
+
+def _totals(adapter: AdapterProtocol, table: TableName) -> files.FileTotals | None:
+    """The totals of a table's files; None if the catalog does not have the table."""
+    try:
+        return files.totals(adapter.query, table)
+    except DbtRuntimeError as exc:
+        if is_not_found(exc):
+            return None
+        raise
