@@ -90,7 +90,7 @@ MODELS: dict[str, tuple[str, str, str]] = {
         "",
         "full: about 4,000 rows have changed, more than 3,",
     ),
-    "new_clicks": ("select customer_id, upper(page) as page from {clicks}", "", "incremental, 1 rows added"),
+    "new_clicks": ("select customer_id, upper(page) as page from {clicks}", "", "incremental, 1 row added"),
     "over_a_view": ("select order_id, amount from {large}", "", "incremental, 4 of about 10"),
     "over_a_setting": ("select order_id, h from {tokyo}", "", "full: the view tokyo has other Spark settings"),
     "over_a_setting_remedy": (
@@ -218,7 +218,7 @@ MODELS: dict[str, tuple[str, str, str]] = {
     "of_a_log_remedy": (
         "select k.customer_id, k.page, p.page as known from {clicks} as k left join {pages} as p on p.page = k.page",
         "",
-        "incremental, 1 rows added",
+        "incremental, 1 row added",
     ),
     "of_an_overwritten_log": (
         "select page, count(*) as n from {visits} group by page",

@@ -17,6 +17,7 @@ from dbt.adapters.paimon.changes.positions import marked, short_hash
 from dbt.adapters.paimon.changes.read_modes import Output, UncomparableError
 from dbt.adapters.paimon.changes.sources import Reading, Source
 from dbt.adapters.paimon.errors.warnings import warn
+from dbt.adapters.paimon.formatting import counted
 from dbt.adapters.paimon.metadata.table_name import TableName
 from dbt.adapters.paimon.plan.materialized_views import incremental
 from dbt.adapters.paimon.plan.materialized_views.definitions import Definitions, refuse_options, with_kept_table
@@ -163,10 +164,10 @@ class MaterializedViews:
 
     def counted(self, refresh: Refresh) -> Refresh:
         """Count what a refresh recomputes, from its temporary views; it becomes full if too much has changed."""
-        counted = [refresh.groups_view] if refresh.groups_view else [part.view for part in refresh.changed]
-        affected = sum(self.count(quoted(view)) for view in counted)
+        views = [refresh.groups_view] if refresh.groups_view else [part.view for part in refresh.changed]
+        affected = sum(self.count(quoted(view)) for view in views)
         if refresh.appends:
-            return replace(refresh, affected=affected, words=f"{affected:,} rows added")
+            return replace(refresh, affected=affected, words=f"{counted(affected, 'row')} added")
         what = "groups" if refresh.groups_view else "keys"
         words = f"{affected:,} of about {max(refresh.total, affected):,} {what}"
         if affected > _FEW and affected > _MAX_SHARE * refresh.total:
