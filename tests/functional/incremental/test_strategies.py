@@ -185,7 +185,7 @@ class TestOtherRowsEachTime:
             assert rows(f"select count(*), count_if(run = 2) from {{schema}}.{name}") == [(200, changed)], name
 
     def test_a_server_can_find_it_in_the_plan(self, project, rows):
-        """A connection to a server has only the output of EXPLAIN."""
+        """A connection to a server has only the output of EXPLAIN; an embedded Spark has the plan itself."""
         many = ", ".join(f"{number} as c{number}" for number in range(20))
         found = {
             sql: is_stable_plan(rows(f"explain extended select * from (select {sql})")[0][0])
@@ -198,6 +198,16 @@ class TestOtherRowsEachTime:
                 "part, collect_list(id) as ids from {schema}.parts group by part",
                 "* from {schema}.parts tablesample (5 percent)",
                 "* from {schema}.parts limit 5",
+                "* from {schema}.parts order by at offset 5",
+                "part, max_by(id, at) as id from {schema}.parts group by part",
+                "* from (select *, row_number() over (order by at) as place from {schema}.parts) where place < 5",
+                "* from {schema}.parts where at < now()",
+                "part, any_value(id) as id from {schema}.parts group by part",
+                "part, current_timestamp() as read_at from {schema}.parts",
             )
         }
-        assert list(found.values()) == [True] * 2 + [False] * 6, found
+        assert list(found.values()) == [True] * 2 + [False] * 11 + [True], found
+        with project.adapter.connection_named("rows"):
+            spark = project.adapter.handle.embedded()
+            alike = {sql: spark.reads_alike(f"select {sql.format(schema=project.test_schema)}") for sql in found}
+        assert alike == found

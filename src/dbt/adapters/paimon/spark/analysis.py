@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt.adapters.paimon.metadata import table_versions
 from dbt.adapters.paimon.metadata.table_name import TableName
+from dbt.adapters.paimon.sql import repeatable
 from dbt.adapters.paimon.sql.data_types import type_text
 from dbt.adapters.paimon.sql.scala import elements
 
@@ -38,10 +39,14 @@ _AGGREGATE: Final = "org.apache.spark.sql.catalyst.plans.logical.Aggregate"
 _NONDETERMINISTIC: Final = "org.apache.spark.sql.catalyst.expressions.Nondeterministic"
 # Cache of `_is_nondeterministic` by class, the same for every session of the process.
 _IS_NONDETERMINISTIC: dict[str, bool] = {}
-# Nodes that may return different rows each time although their expressions are deterministic.
-_ROW_CHOOSING: Final = frozenset(
-    f"org.apache.spark.sql.catalyst.plans.logical.{node}" for node in ("GlobalLimit", "LocalLimit", "Sample")
-)
+# Nodes and functions that may return different rows each time, even if Spark calls them deterministic.
+_PLANS: Final = "org.apache.spark.sql.catalyst.plans.logical."
+_EXPRESSIONS: Final = "org.apache.spark.sql.catalyst.expressions."
+_CHANGING: Final = frozenset(f"{_PLANS}{node}" for node in repeatable.CHOOSING_NODES) | {
+    f"{_EXPRESSIONS}{name}"
+    for name in repeatable.names_of_classes(repeatable.CHANCE, repeatable.OUTSIDE, repeatable.ORDER)
+}
+_TIES: Final = frozenset(f"{_EXPRESSIONS}{name}" for name in repeatable.TIES.values())
 # By default, Spark shortens the text of a plan with many columns.
 UNTRUNCATED: Final = {"spark.sql.debug.maxToStringFields": str(2**31 - 1)}
 
@@ -60,7 +65,7 @@ class Analyzed:
         tables: version of each Paimon table that the query reads.
         files: size and modification time of each file that the query reads, by path.
         others: descriptions of other inputs, whose changes cannot be detected.
-        reads_alike: whether the query returns the same rows each time it is read (see the function).
+        reads_alike: whether the query returns the same rows each time, apart from ties and clocks (see `repeatable`).
     """
 
     text: str
@@ -101,18 +106,21 @@ def by_plan(frame: DataFrame) -> Analyzed:
         reader.tables,
         reader.files,
         tuple(reader.others),
-        _reads_alike(plan, texts),
+        _reads_alike(plan, texts, _CHANGING),
     )
 
 
 def reads_alike(frame: DataFrame) -> bool:
-    """Whether a query returns the same rows if a statement contains it twice: it has no `rand`, sample or limit."""
+    """Whether every read of a query in a statement returns the same rows (see `repeatable`)."""
     plan: Any = frame._jdf.queryExecution().analyzed()
-    return _reads_alike(plan, (str(part.toJSON()) for part in (plan, *elements(plan.subqueriesAll()))))
+    if repeatable.is_chosen_by_clock(str(plan.treeString())):
+        return False
+    texts = (str(part.toJSON()) for part in (plan, *elements(plan.subqueriesAll())))
+    return _reads_alike(plan, texts, _CHANGING | _TIES)
 
 
-def _reads_alike(plan: Any, as_json: Iterable[str]) -> bool:
-    return bool(plan.deterministic()) and not any(_ROW_CHOOSING & set(_CLASS.findall(text)) for text in as_json)
+def _reads_alike(plan: Any, as_json: Iterable[str], changing: frozenset[str]) -> bool:
+    return bool(plan.deterministic()) and not any(changing & set(_CLASS.findall(text)) for text in as_json)
 
 
 class _LeafReader:

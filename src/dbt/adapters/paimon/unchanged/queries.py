@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
+from dbt.adapters.paimon.sql import repeatable
+
 if TYPE_CHECKING:
     from dbt.adapters.paimon.spark.analysis import Analyzed
 
@@ -25,21 +27,7 @@ _KNOWN_PLANS: Final = frozenset(
 )
 # Expressions with changing or unknown results -> the function that the query calls.
 _VOLATILE: Final[Mapping[str, str]] = {
-    "CurrentDate": "current_date",
-    "CurrentTimestamp": "current_timestamp",
-    "CurrentTime": "current_time",
-    "LocalTimestamp": "localtimestamp",
-    "Now": "now",
-    "CurrentTimeZone": "current_timezone",
-    "CurrentCatalog": "current_catalog",
-    "CurrentDatabase": "current_database",
-    "CurrentUser": "current_user",
-    "SessionUser": "session_user",
-    "AesEncrypt": "aes_encrypt",
-    "CallMethodViaReflection": "java_method",
-    "TryReflect": "try_reflect",
-    "RandStr": "randstr",
-    "Uniform": "uniform",
+    **repeatable.names_of_classes(repeatable.OUTSIDE, repeatable.CLOCKS, repeatable.SESSION),
     "ScalaUDF": "a user-defined function",
     **dict.fromkeys(
         ("PythonUDF", "PythonUDAF", "PythonUDTF", "UnresolvedPythonUDTF"), "a user-defined Python function"
@@ -49,6 +37,7 @@ _VOLATILE: Final[Mapping[str, str]] = {
         "a catalog function",
     ),
 }
+_CHANCE: Final = repeatable.names_of_classes(repeatable.CHANCE)
 
 
 def volatile(query: Analyzed) -> str:
@@ -67,8 +56,8 @@ def volatile(query: Analyzed) -> str:
             return "it reads a session variable"
         if short in _VOLATILE:
             return f"it calls {_VOLATILE[short]}"
-        if name in query.nondeterministic:
-            return f"it calls {short.lower()}, which returns a different result each time"
+        if short in _CHANCE or name in query.nondeterministic:
+            return f"it calls {_CHANCE.get(short, short.lower())}, which returns a different result each time"
     if query.reads_clock:
         return "it reads the time (a value such as 'today' or 'now')"
     if query.others:

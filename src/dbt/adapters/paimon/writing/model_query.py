@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
-from typing import Final
 
 from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.paimon.column import PaimonColumn
 from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.sql import repeatable
 from dbt.adapters.paimon.sql.data_types import typed_nulls
 from dbt.adapters.paimon.sql.text import quoted, statements
-
-# Functions and clauses with which a query may return different rows each time.
-_UNSTABLE: Final = re.compile(
-    r"\b(?:rand|randn|random|randstr|uniform|uuid|shuffle|monotonically_increasing_id)\s*\(|\btablesample\b|\blimit\b",
-    re.IGNORECASE,
-)
-# The same in a plan as EXPLAIN prints it, and the aggregates whose result depends on the order of rows.
-_UNSTABLE_PLAN: Final = re.compile(
-    r"\b(?:rand|randn|randstr|uniform|uuid|shuffle|monotonically_increasing_id|spark_partition_id|first|first_value|last"
-    r"|last_value|any_value|array_agg|collect_list|collect_set)\(|\b(?:GlobalLimit|LocalLimit|Sample)\b"
-)
 
 
 @dataclass(frozen=True)
@@ -55,7 +43,7 @@ class ModelQuery:
 
 def seems_stable(query: ModelQuery) -> bool:
     """Whether a query returns the same rows each time, judging by its text."""
-    return _UNSTABLE.search(query.text) is None
+    return repeatable.seems_repeatable(query.text)
 
 
 def is_stable_plan(explained: str) -> bool:
@@ -63,7 +51,7 @@ def is_stable_plan(explained: str) -> bool:
 
     There, views are replaced with their queries. Only the optimizer's part may have a limit that the query lacks.
     """
-    return _UNSTABLE_PLAN.search(explained.partition("== Optimized Logical Plan ==")[0]) is None
+    return repeatable.is_repeatable(explained.partition("== Optimized Logical Plan ==")[0])
 
 
 def one_query(sql: str) -> str:

@@ -25,7 +25,7 @@ from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.run_flags import is_empty_run
 from dbt.adapters.paimon.spec.config_values import column_list
 from dbt.adapters.paimon.spec.table import TableSpec
-from dbt.adapters.paimon.sql import views
+from dbt.adapters.paimon.sql import repeatable, views
 from dbt.adapters.paimon.sql.text import is_empty, quoted
 from dbt.adapters.paimon.tables.api import Tables
 from dbt.adapters.paimon.tables.existing import ExistingTable
@@ -41,7 +41,7 @@ _HARMLESS: Final = ("false", "deduplicate")
 # Types that Paimon does not allow in a key, or whose equal values may have different bytes, as 0.0 and -0.0 have.
 _NO_KEY: Final = ("float", "double", "array", "map", "struct", "binary", "variant")
 # Nodes of Spark's analyzed plan for which a query is refused, even if the parser missed them.
-_PLANS: Final = frozenset("Expand Generate ScriptTransformation Window Sample Offset Tail".split())
+_PLANS: Final = frozenset("Expand Generate ScriptTransformation Window".split()) | repeatable.CHOOSING_NODES
 _LOGICAL: Final = "org.apache.spark.sql.catalyst.plans.logical."
 _OTHER_TABLES: Final = "Spark reads other tables"
 

@@ -16,6 +16,7 @@ from sqlglot.errors import SqlglotError
 
 from dbt.adapters.paimon.plan.materialized_views.query import Read, SourceColumns
 from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental, Reason
+from dbt.adapters.paimon.sql import repeatable
 from dbt.adapters.paimon.sql.text import edited, string_literal
 from dbt.adapters.paimon.sql.tokens import Token, tokens
 
@@ -26,14 +27,13 @@ Lookup = Callable[[tuple[str, ...]], SourceColumns | str | None]
 _MAX_DEPTH: Final = 100
 # Clauses after a table's name that choose its table snapshot, or precede its alias.
 _UNPINNED: Final = {"version": "VERSION AS OF", "when": "VERSION AS OF", "sample": "TABLESAMPLE"}
-# sqlglot's names of functions that depend on the session, the clock, chance or the order of rows.
-_VOLATILE: Final = frozenset(
-    """
-    anyvalue arrayagg arrayuniqueagg currentcatalog currentdatabase currentdate currentdatetime currentschema
-    currenttime currenttimestamp currenttimezone currentuser first firstvalue groupconcat last lastvalue localtime
-    localtimestamp rand randn randstr sessionuser shuffle uniform utctimestamp uuid
-    """.split()
-)
+# sqlglot's names of functions that depend on the session, the clock, chance or the order of rows (see `repeatable`).
+# It parses `collect_list` as `array_agg`; the other names have no equal in Spark, or another one.
+_VOLATILE: Final = {
+    name.replace("_", "")
+    for group in (repeatable.CHANCE, repeatable.ORDER, repeatable.CLOCKS, repeatable.SESSION)
+    for name in group
+} | set("arrayuniqueagg currentdatetime currentschema groupconcat localtime utctimestamp".split())
 # Tokens that end a HAVING clause.
 _AFTER_HAVING: Final = frozenset(
     "ORDER_BY SORT_BY CLUSTER_BY DISTRIBUTE_BY LIMIT UNION EXCEPT INTERSECT SEMICOLON".split()
