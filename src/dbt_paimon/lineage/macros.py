@@ -7,8 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from dbt.adapters.paimon.overrides import OURS
+from dbt.adapters.paimon.spec import strategies
+from dbt.adapters.paimon.spec.config_values import column_list
 from dbt.adapters.paimon.spec.dbt_snapshots import SNAPSHOT_STRATEGIES
 from dbt.adapters.paimon.spec.strategies import STRATEGIES
+from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.unchanged.nodes import HOOKS
 from dbt_paimon.lineage.project import Project
 
@@ -70,8 +73,8 @@ def _own_code(config: Mapping[str, Any]) -> str:
 
 
 def strategy_of(config: Mapping[str, Any]) -> str:
-    """The configured strategy of an incremental model, else the adapter's default; `append` without a primary key."""
-    return str(config.get("incremental_strategy") or ("upsert" if config.get("primary_key") else "append"))
+    """The strategy of an incremental model, as the adapter chooses it for a key that the config names."""
+    return strategies.strategy_of(TableSpec(tuple(column_list(config.get("primary_key")))), config)
 
 
 def has_hooks(config: Mapping[str, Any]) -> bool:

@@ -85,7 +85,8 @@ def default_strategy(spec: TableSpec, config: Mapping[str, Any]) -> str:
     return MERGE if column_list(config.get("unique_key")) else APPEND
 
 
-def _strategy_of(spec: TableSpec, config: Mapping[str, Any]) -> str:
+def strategy_of(spec: TableSpec, config: Mapping[str, Any]) -> str:
+    """The strategy of an incremental model, without checks."""
     requested = config.get("incremental_strategy")
     return requested if requested and requested != "default" else default_strategy(spec, config)
 
@@ -96,7 +97,7 @@ def merges(spec: TableSpec, config: Mapping[str, Any]) -> bool:
         return True
     if config.get("materialized") not in ("incremental", "streaming"):
         return False
-    strategy = _strategy_of(spec, config)
+    strategy = strategy_of(spec, config)
     return strategy in (MERGE, DELETE_INSERT) or (strategy == MICROBATCH and not spec.partition_by)
 
 
@@ -125,7 +126,7 @@ def collect_strategy(
     An unknown name refers to a macro of the project (see `macro_of`). If the project has no macro for it
     (`has_macro`), and the name resembles a strategy, it is misspelt.
     """
-    strategy, config = _strategy_of(spec, config), {**config, "incremental_predicates": incremental_predicates(config)}
+    strategy, config = strategy_of(spec, config), {**config, "incremental_predicates": incremental_predicates(config)}
     _check_schema_change(config, problems)
     if strategy in STRATEGIES:
         faults = STRATEGIES[strategy].faults(_Request(spec, config, versions, has_macro))
