@@ -92,7 +92,7 @@ class Changes:
             # Runs with --empty or --sample do not move the position of an existing model.
             if source.start is not None:
                 reading.sources[name] = replace(source, end=source.start)
-            elif " where false limit 0)" in str(relation):
+            elif relation.limit == 0:
                 reading.sources[name] = replace(source, end=positions.NOTHING_READ)
             else:
                 # A table built from a sample has no position, so the next run does not leave out the other rows.
