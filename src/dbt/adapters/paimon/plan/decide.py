@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 from dbt.adapters.paimon.maintenance import first_load
 from dbt.adapters.paimon.plan.steps import Action, Plan, Step, StepKind
 from dbt.adapters.paimon.spec.auto_buckets import BUCKET_STATE_OPTION, RESCALING, is_rescaling
-from dbt.adapters.paimon.spec.strategies import STRATEGIES, on_schema_change
+from dbt.adapters.paimon.spec.strategies import STRATEGIES, WITH_STRATEGY, on_schema_change
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.tables.changeset import Changeset, refuse_rebuild
 from dbt.adapters.paimon.tables.column_changes import ColumnChanges, refuse_schema_change
@@ -17,7 +17,7 @@ from dbt.adapters.paimon.tables.existing import ExistingTable, as_dbt_columns
 from dbt.adapters.paimon.tables.rebuilds import rebuild_of
 
 # The materializations whose runs add rows to an existing table.
-_ADDING: Final = ("incremental", "snapshot", "streaming")
+_ADDING: Final = (*WITH_STRATEGY, "snapshot")
 
 
 class Compare(Protocol):

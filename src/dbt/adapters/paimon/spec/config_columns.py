@@ -12,10 +12,9 @@ from typing import Any
 from dbt.adapters.paimon.options.table_options import did_you_mean
 from dbt.adapters.paimon.spec.config_values import column_list
 from dbt.adapters.paimon.spec.spelling import has_column
-from dbt.adapters.paimon.spec.strategies import DELETE_INSERT, MERGE, MICROBATCH, STRATEGIES
+from dbt.adapters.paimon.spec.strategies import DELETE_INSERT, MERGE, MICROBATCH, STRATEGIES, WITH_STRATEGY
 from dbt.adapters.paimon.sql.text import is_plain
 
-_INCREMENTAL = ("incremental", "streaming")
 # Strategies whose statements match rows by unique_key.
 _MATCHING = (MERGE, DELETE_INSERT)
 _MERGE_KEYS = ("merge_update_columns", "merge_exclude_columns")
@@ -70,7 +69,7 @@ def _named_columns(config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     strategy = config.get("incremental_strategy") or ""
     # A strategy defined in the project may read these keys differently.
     is_builtin = strategy in ("", "default", *STRATEGIES)
-    if config.get("materialized") in _INCREMENTAL and is_builtin:
+    if config.get("materialized") in WITH_STRATEGY and is_builtin:
         for key in _MERGE_KEYS:
             yield from ((key, name) for name in column_list(config.get(key)))
         # If no statement reads unique_key, it may be an expression, as in other adapters. If no strategy is configured,

@@ -34,6 +34,9 @@ DELETE_INSERT: Final = "delete+insert"
 MICROBATCH: Final = "microbatch"
 APPLY_CHANGES: Final = "apply_changes"
 
+# The materializations whose models have a strategy.
+WITH_STRATEGY: Final = ("incremental", "streaming")
+
 # Strategies that merge a row into the row with the same key.
 UPSERTING: Final = (UPSERT, PARTIAL_UPDATE, MERGE)
 
@@ -95,7 +98,7 @@ def merges(spec: TableSpec, config: Mapping[str, Any]) -> bool:
     """Whether a model or snapshot writes its rows with MERGE."""
     if config.get("materialized") == "snapshot":
         return True
-    if config.get("materialized") not in ("incremental", "streaming"):
+    if config.get("materialized") not in WITH_STRATEGY:
         return False
     strategy = strategy_of(spec, config)
     return strategy in (MERGE, DELETE_INSERT) or (strategy == MICROBATCH and not spec.partition_by)

@@ -20,6 +20,7 @@ from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.column import PaimonColumn
+from dbt.adapters.paimon.spec.strategies import WITH_STRATEGY
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql.assignment import cast_sql, misfits
 from dbt.adapters.paimon.sql.text import quoted, string_literal
@@ -79,7 +80,7 @@ def destination(
     columns = tuple(replace(column, nullable=column.name.lower() not in required) for column in table)
     kind, config = model["resource_type"], model["config"]
     may_suggest_sync = (
-        config.get("materialized") in ("incremental", "streaming")
+        config.get("materialized") in WITH_STRATEGY
         and config.get("on_schema_change") != "sync_all_columns"
         # dbt does not allow sync_all_columns with an enforced contract.
         and not (config.get("contract") or {}).get("enforced")
