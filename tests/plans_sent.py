@@ -16,7 +16,7 @@ from dbt.adapters.paimon.concurrency.conflicts import REBUILD, SNAPSHOT
 from dbt.adapters.paimon.connections import PaimonConnectionManager
 from dbt.adapters.paimon.impl import PaimonAdapter
 from dbt.adapters.paimon.plan.api import Plans
-from dbt.adapters.paimon.plan.steps import SettledPlan, StepKind
+from dbt.adapters.paimon.plan.steps import NodeRun, SettledPlan, StepKind
 from dbt.adapters.paimon.spec.strategies import STRATEGIES
 from dbt.adapters.paimon.sql.statements import Statement
 from dbt.adapters.paimon.sql.text import quoted
@@ -50,6 +50,8 @@ class Sent:
         self.differences: list[str] = []
         # The last plan of each node, by its name.
         self.plans: dict[str, SettledPlan] = {}
+        # How the last run of each node began, by its name.
+        self.runs: dict[str, NodeRun] = {}
         self._here = threading.local()
 
     def begins(self, config: Mapping[str, Any]) -> None:
@@ -95,8 +97,12 @@ def plans_sent() -> Iterator[Sent]:
     with pytest.MonkeyPatch.context() as patch:
         for name in ("build", "increment", "snapshot"):
             patch.setattr(Plans, name, _then(getattr(Plans, name), noted.settled))
-        execute = PaimonConnectionManager.execute
+        begin, execute = Plans.begin, PaimonConnectionManager.execute
         begins, ends = PaimonAdapter.pre_model_hook, PaimonAdapter.post_model_hook
+
+        def began(self: Any, context: Mapping[str, Any]) -> NodeRun:
+            run = noted.runs[context["model"]["name"]] = begin(self, context)
+            return run
 
         def executing(self: Any, sql: Statement | str, *arguments: Any, **more: Any) -> Any:
             noted.statement(sql)
@@ -110,6 +116,7 @@ def plans_sent() -> Iterator[Sent]:
             noted.ends(failed=sys.exc_info()[0] is not None)
             ends(self, *arguments)
 
+        patch.setattr(Plans, "begin", began)
         patch.setattr(PaimonConnectionManager, "execute", executing)
         patch.setattr(PaimonAdapter, "pre_model_hook", beginning)
         patch.setattr(PaimonAdapter, "post_model_hook", ending)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -17,15 +17,32 @@ if TYPE_CHECKING:
     from dbt.adapters.paimon.impl import PaimonAdapter
 
 
+# With these, a run changes no rows that other nodes read. A view that is replaced usually keeps its query.
+_WRITES_NOTHING: Final = (Action.NOTHING, Action.REPLACE_VIEW)
+
+
 def run(arguments: Sequence[str], full_refresh: bool, as_json: bool) -> list[Preview]:
     """Print what a run would do with the selected nodes, in the order of a run."""
+    from dbt.context.providers import generate_runtime_model_context
+
+    tasks: list[Any] = []
 
     def of_node(adapter: PaimonAdapter, node: Mapping[str, Any]) -> Preview:
-        return Previewer(adapter).of(node, full_refresh)
+        manifest = tasks[0].manifest
+        context = generate_runtime_model_context(manifest.nodes[node["unique_id"]], tasks[0].config, manifest)
+        return Previewer(adapter).of(context)
 
     refresh = ["--full-refresh"] if full_refresh else []
-    results = selected_nodes.for_each(of_node, [*refresh, *arguments], compiled=True)
-    found = [result.value or _failed(result) for result in results]
+    results = selected_nodes.for_each(of_node, [*refresh, *arguments], compiled=True, on_begin=tasks.append)
+    found: list[Preview] = []
+    written: set[str] = set()
+    for result in results:
+        preview = result.value or _failed(result)
+        if preview.unchanged and not written & tasks[0].graph.ancestors(preview.unique_id):
+            preview = preview.skipped()
+        if preview.does not in _WRITES_NOTHING:
+            written.add(preview.unique_id)
+        found.append(preview)
     for preview in found:
         click.echo(json.dumps(preview.as_dict(), default=str) if as_json else "\n".join(preview.lines()))
     if not as_json:

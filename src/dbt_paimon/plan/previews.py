@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.changes.positions import positions_of
 from dbt.adapters.paimon.errors.conditions import is_not_found
 from dbt.adapters.paimon.maintenance.selection import TABLES
 from dbt.adapters.paimon.metadata.tags import LosableHistory
-from dbt.adapters.paimon.plan.api import MATERIALIZED_VIEW, WriteTarget
-from dbt.adapters.paimon.plan.decide import steps_of
+from dbt.adapters.paimon.plan.api import MATERIALIZED_VIEW
 from dbt.adapters.paimon.plan.materialized_views.refresh import RefreshKind
 from dbt.adapters.paimon.plan.steps import Action
 from dbt.adapters.paimon.spark.scans import Scan
@@ -23,7 +23,6 @@ from dbt.adapters.paimon.writing import read_limits
 if TYPE_CHECKING:
     from dbt.adapters.paimon.impl import PaimonAdapter
     from dbt.adapters.paimon.relation import PaimonRelation
-    from dbt.adapters.paimon.spec.table import TableSpec
     from dbt.adapters.paimon.writing.model_query import ModelQuery
 
 _REFRESHES: Final = {
@@ -46,6 +45,7 @@ class Preview:
         asks: whether the run fails unless the user agrees to that loss.
         scans: what the node's query reads.
         maintenance: actions after the commit.
+        unchanged: why the run skips the node (`skip_unchanged`), unless it first writes a table above the node.
     """
 
     unique_id: str
@@ -60,10 +60,16 @@ class Preview:
     scans: tuple[Scan, ...] = ()
     maintenance: tuple[str, ...] = ()
     problem: str = ""
+    unchanged: str = ""
 
     @property
     def loses(self) -> bool:
         return self.lost is not None
+
+    def skipped(self) -> Preview:
+        """The preview of a run that skips the node, but still maintains its table."""
+        found = Preview(self.unique_id, self.name, self.kind, Action.NOTHING, maintenance=self.maintenance)
+        return replace(found, reasons=(self.unchanged,))
 
     def lines(self) -> Iterator[str]:
         yield f"{self.name} ({self.kind}): {self.does}"
@@ -95,18 +101,17 @@ class Previewer:
     def __init__(self, adapter: PaimonAdapter) -> None:
         self._adapter = adapter
 
-    def of(self, node: Mapping[str, Any], full_refresh: bool) -> Preview:
-        """Preview a run of a compiled node, with or without `--full-refresh`; an error becomes the `problem`."""
-        config = node["config"]
-        kind, own = str(config.get("materialized")), config.get("full_refresh")
-        full_refresh = full_refresh if own is None else bool(own)
+    def of(self, context: Mapping[str, Any]) -> Preview:
+        """Preview a run of a compiled node, from dbt's context of its run; an error becomes the `problem`."""
+        node = context["model"]
+        kind = str(node["config"].get("materialized"))
         preview = Preview(node["unique_id"], f"{node['schema']}.{node['alias']}", kind, Action.UNKNOWN)
         try:
             if kind == "view":
-                return self._of_view(node, preview, full_refresh)
+                return self._of_view(node, preview, bool(context["should_full_refresh"]()))
             if kind not in TABLES:
                 return replace(preview, problem=f"This adapter has no materialization '{kind}'.")
-            return self._of_table(node, preview, full_refresh)
+            return self._of_table(context, preview)
         except DbtRuntimeError as exc:
             if not is_not_found(exc):
                 return replace(preview, does=Action.FAIL, problem=str(exc.msg))
@@ -115,6 +120,8 @@ class Previewer:
             does = creates if self._existing(node) is None else Action.UNKNOWN
             problem = f"An input does not exist yet. {str(exc.msg).strip().splitlines()[0]}"
             return replace(preview, does=does, problem=problem)
+        finally:
+            self._adapter.plans.changes.forget(node)
 
     def _of_view(self, node: Mapping[str, Any], preview: Preview, full_refresh: bool) -> Preview:
         self._adapter.specs.check_node(node)
@@ -133,49 +140,35 @@ class Previewer:
         asks = bool(refusal) and self._adapter.defaults.warn_history_loss is None
         return replace(preview, reasons=rebuild.reasons, lost=history, asks=asks)
 
-    def _of_table(self, node: Mapping[str, Any], preview: Preview, full_refresh: bool) -> Preview:
-        spec, strategy = self._adapter.plans.spec_of(node)
-        if strategy:
-            preview = replace(preview, kind=f"{preview.kind}, {strategy}")
+    def _of_table(self, context: Mapping[str, Any], preview: Preview) -> Preview:
+        adapter, node = self._adapter, context["model"]
+        run = adapter.plans.decided(context, locks=False)
+        if run.strategy:
+            preview = replace(preview, kind=f"{preview.kind}, {run.strategy}")
+        if run.reused is not None:
+            preview = replace(preview, unchanged=getattr(run.reused.response, "reason", ""))
         query = self._query(node)
         if query is not None:
-            spec = self._adapter.specs.spelled(spec, query.columns)
+            run = replace(run, spec=adapter.specs.spelled(run.spec, query.columns))
             preview = self._with_scans(node, preview)
             if preview.problem:
                 return preview
-        to = self._destination(node, strategy, full_refresh)
-        preview = replace(preview, does=Action.CREATE, steps=_descriptions(node, spec, to, strategy))
-        table = to.table
-        if table is None:
-            return preview
-        existing = self._adapter.tables.existing(table)
-        plan = self._adapter.plans.preview(node, spec, existing, query, adds=to.adds, strategy=strategy)
-        due = () if to.is_branch else tuple(self._adapter.maintenance.due_after_run(table, spec))
-        preview = replace(preview, does=plan.action, maintenance=due, alters=tuple(plan.alters))
-        if plan.rebuild.swaps:
-            return self._replaced(node, preview, table, plan.rebuild, full_refresh)
-        if preview.kind == MATERIALIZED_VIEW:
-            return self._refreshed(node, preview, spec, table, full_refresh)
+        plan = adapter.plans.preview(node, run, query)
+        steps = tuple(step.description for step in run.steps if step.description)
+        preview = replace(preview, does=plan.action, steps=steps, alters=tuple(plan.alters))
+        if (table := run.table) is not None:
+            preview = replace(preview, maintenance=tuple(adapter.maintenance.due_after_run(table, run.spec)))
+        if table is not None and plan.rebuild.swaps:
+            return self._replaced(node, preview, table, plan.rebuild, run.full_refresh)
+        if table is not None and node["config"]["materialized"] == MATERIALIZED_VIEW:
+            refresh = adapter.plans.materialized_views.refresh(node, run, positions_of(table))
+            return replace(preview, does=_REFRESHES[refresh.kind], reasons=(refresh.words,) if refresh.words else ())
         return preview
-
-    def _destination(self, node: Mapping[str, Any], strategy: str, full_refresh: bool) -> WriteTarget:
-        existing, plans = self._existing(node), self._adapter.plans
-        try:
-            clone = plans.clone_of(node, existing, strategy, full_refresh)
-            return plans.destination(node, existing, clone, full_refresh)
-        finally:
-            plans.changes.forget(node)
 
     def _with_scans(self, node: Mapping[str, Any], preview: Preview) -> Preview:
         scans = read_limits.scans(self._adapter, node["compiled_code"])
         problem = read_limits.problem(node, scans)
         return replace(preview, scans=scans, problem=problem, does=Action.FAIL if problem else preview.does)
-
-    def _refreshed(
-        self, node: Mapping[str, Any], preview: Preview, spec: TableSpec, table: PaimonRelation, full_refresh: bool
-    ) -> Preview:
-        refresh = self._adapter.plans.refresh(node, spec, table, full_refresh=full_refresh)
-        return replace(preview, does=_REFRESHES[refresh.kind], reasons=(refresh.words,) if refresh.words else ())
 
     def _query(self, node: Mapping[str, Any]) -> ModelQuery | None:
         """A node's query and columns; None for seeds, Python models, snapshots and streams."""
@@ -187,9 +180,3 @@ class Previewer:
 
     def _existing(self, node: Mapping[str, Any]) -> PaimonRelation | None:
         return self._adapter.get_relation(node["database"], node["schema"], node["alias"])
-
-
-def _descriptions(node: Mapping[str, Any], spec: TableSpec, to: WriteTarget, strategy: str) -> tuple[str, ...]:
-    own = strategy if node["config"].get("materialized") == "incremental" else ""
-    steps = steps_of(spec, adds=to.adds, strategy=own, branch=to.is_branch, override=False)
-    return tuple(step.description for step in steps if step.description)

@@ -38,6 +38,19 @@ TABLES = {
     "audited": (f"{KEY}, wap=true", f"{KEY}, wap=true, {KEPT}", ADDED),
     "was_a_view": ("materialized='view'", "materialized='table'", FIRST),
 }
+SKIPS = "skip_unchanged=true"
+# Plain models, by query.
+READERS = {
+    "skipped": FIRST,
+    "skipped_too": "select * from {{ ref('skipped') }}",
+    "reads_a_written_table": "select id from {{ ref('same') }}",
+    "reads_indirectly": "select id from {{ ref('of_same') }}",
+}
+MINE = """
+{% macro get_incremental_mine_sql(arg_dict) %}
+insert into {{ arg_dict['target_relation'] }} select * from {{ arg_dict['temp_relation'] }}
+{% endmacro %}
+"""
 MODES = ("ignore", "append_new_columns", "sync_all_columns")
 INCREMENTS = {
     **{
@@ -48,6 +61,7 @@ INCREMENTS = {
             "merge": f"{KEY}, incremental_strategy='merge'",
             "partial_update": f"{KEY}, merge_engine='partial-update', incremental_strategy='partial_update'",
             "delete_insert": f"{KEY}, incremental_strategy='delete+insert'",
+            "mine": "incremental_strategy='mine'",
             "insert_overwrite": "partition_by='text', incremental_strategy='insert_overwrite'",
         }.items()
     },
@@ -88,6 +102,11 @@ class TestPlanAndRun:
         return {
             **{f"{name}.sql": sql("table", *case) for name, case in TABLES.items()},
             **{f"{name}.sql": sql("incremental", *case) for name, case in INCREMENTS.items()},
+            **{
+                f"{name}.sql": f"{{{{ config(materialized='table', {SKIPS}) }}}} {query}"
+                for name, query in READERS.items()
+            },
+            "of_same.sql": "{{ config(materialized='ephemeral') }} select * from {{ ref('same') }}",
             "described.yml": json.dumps({"models": described}),
             "history.yml": json.dumps(
                 {
@@ -101,6 +120,10 @@ class TestPlanAndRun:
                 }
             ),
         }
+
+    @pytest.fixture(scope="class")
+    def macros(self) -> dict[str, str]:
+        return {"mine.sql": MINE}
 
     @pytest.fixture(scope="class")
     def seeds(self) -> dict[str, str]:
@@ -117,23 +140,32 @@ class TestPlanAndRun:
 
     def test_each_node(self, plans, plans_sent):
         plans_sent.plans.clear()
+        plans_sent.runs.clear()
         run_dbt(["build", *SECOND], expect_pass=False)
         settled = {
             name: (str(plan.action), list(plan.alters), list(plan.rebuild.reasons))
             for name, plan in plans_sent.plans.items()
         }
+        reused = {name: run.reused.response.reason for name, run in plans_sent.runs.items() if run.reused}
+        settled |= {name: ("nothing", [], [reason]) for name, reason in reused.items()}
         printed = {
             name: (plan["does"], plan.get("alters", []), plan.get("reasons", []))
             for name, plan in plans.items()
             if plan["does"] != "fail"
         }
         assert settled == printed
+        assert reused.keys() == {"skipped", "skipped_too"}
+        steps = {
+            name: [step.description for step in run.steps if step.description] for name, run in plans_sent.runs.items()
+        }
+        assert {name: plans[name].get("steps", []) for name in printed} == {name: steps[name] for name in printed}
         fail = {name for name, plan in plans.items() if plan["does"] == "fail"}
         assert fail == {"widens_ignore", "widens_append_new_columns"}
-        assert len(plans) == len(TABLES) + len(INCREMENTS) + 2
+        assert len(plans) == len(TABLES) + len(INCREMENTS) + len(READERS) + 2
         assert {does for does, *_ in printed.values()} == {
             "create",
             "increment",
+            "nothing",
             "rebuild in place",
             "rebuild as a new table",
         }

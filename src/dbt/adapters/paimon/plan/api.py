@@ -25,7 +25,6 @@ from dbt.adapters.paimon.plan import foreign_tables
 from dbt.adapters.paimon.plan.buckets import Buckets
 from dbt.adapters.paimon.plan.decide import adds, applied_columns, decide, increment, steps_of
 from dbt.adapters.paimon.plan.materialized_views.api import MaterializedViews
-from dbt.adapters.paimon.plan.materialized_views.refresh import Refresh
 from dbt.adapters.paimon.plan.steps import Action, NodeRun, Plan, SettledPlan, Step, StepKind
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.spec import auto_buckets
@@ -56,18 +55,6 @@ MATERIALIZED_VIEW: Final = "materialized_view"
 
 
 @dataclass(frozen=True)
-class WriteTarget:
-    """The relation that a run writes to: an existing table, a branch of it, or None for a new table.
-
-    `adds`: whether the run only adds rows.
-    """
-
-    table: PaimonRelation | None
-    adds: bool = False
-    is_branch: bool = False
-
-
-@dataclass(frozen=True)
 class Plans:
     """Plans the runs of nodes. A failed check raises an error before the table is changed."""
 
@@ -95,39 +82,50 @@ class Plans:
 
     def begin(self, context: Mapping[str, Any]) -> NodeRun:
         """Decide what a node's run does, and lock its table, before the hooks; raises ConfigErrors before any SQL."""
+        run = self.decided(context, locks=True)
+        return replace(run, steps=(Step(StepKind.MAINTAIN),)) if run.reused else run
+
+    def decided(self, context: Mapping[str, Any], *, locks: bool) -> NodeRun:
+        """What a node's run does, and would do if it were not `reused`; without locks, nothing is written."""
         node = context["model"]
         if node["resource_type"] == "snapshot":
             dbt_snapshots.require_key(node)
         target = context["this"].incorporate(type="table")
         full_refresh = bool(context["should_full_refresh"]())
         spec, strategy = self.spec_of(node)
-        incremental = node["config"]["materialized"] == "incremental"
-        strategy_macro = self.strategy_macro(context, strategy) if incremental else None
+        strategy_macro = self.strategy_macro(context, strategy) if strategy else None
         rows = self.rows.load_seed(node) if node["resource_type"] == "seed" else None
         # dbt prepares the batches of a model concurrently, so a batch locks an existing table only while it writes. The
         # first batch of a full refresh may build a new table, which needs the lock until it has replaced the old one.
-        existing = self.builds.existing(target, hold=strategy != MICROBATCH or full_refresh)
+        hold = strategy != MICROBATCH or full_refresh
+        existing = self.builds.existing(target, hold=hold) if locks else self.adapter.get_relation(*target.parts)
         _refuse_views(node, existing)
-        clone = self.clone_of(node, existing, strategy, full_refresh)
+        clone = self.clones.of(node, existing, full_refresh=full_refresh) if strategy else None
         spec, pending = self._configured(node, target, existing, spec, full_refresh)
+        self.changes.check_positions(node)
+        branch, only_adds = self._destination(node, existing, clone, full_refresh)
+        is_stream = node["config"]["materialized"] == "streaming"
+        steps = steps_of(
+            spec,
+            adds=only_adds,
+            strategy="" if is_stream else strategy,
+            branch=branch is not None,
+            override=strategy_macro is not None and bool(strategy_macro.override),
+        )
         run = NodeRun(
             target,
             spec,
             existing,
             full_refresh,
-            adds=False,
-            strategy=strategy,
-            strategy_macro=strategy_macro,
+            only_adds,
+            strategy,
+            strategy_macro,
+            branch=branch,
             rows=rows,
+            steps=tuple(steps),
             pending=pending,
         )
-        if clone is None and (reused := self._reused(node, run)):
-            return replace(run, steps=(Step(StepKind.MAINTAIN),), reused=reused)
-        self.changes.check_positions(node)
-        to = self.destination(node, existing, clone, full_refresh)
-        override = strategy_macro is not None and bool(strategy_macro.override)
-        steps = steps_of(spec, adds=to.adds, strategy=strategy, branch=to.is_branch, override=override)
-        return replace(run, branch=to.table if to.is_branch else None, adds=to.adds, steps=tuple(steps))
+        return run if is_stream or clone is not None else replace(run, reused=self._reused(node, run))
 
     def _configured(
         self, node: Node, target: PaimonRelation, existing: PaimonRelation | None, spec: TableSpec, full_refresh: bool
@@ -160,54 +158,46 @@ class Plans:
 
     def strategy_macro(self, context: Mapping[str, Any], strategy: str) -> StrategyMacro:
         """The macro of an incremental strategy, which a project or package may override (see `overrides`)."""
-        macro = self.adapter.get_incremental_strategy_macro(context, strategy)
-        return overrides.strategy_macro(context, strategy, macro, STRATEGIES)
+        node, macro = context["model"], self.adapter.get_incremental_strategy_macro(context, strategy)
+        found = overrides.strategy_macro(context, strategy, macro, STRATEGIES)
+        if found.override and node["config"]["materialized"] == "streaming":
+            raise CompilationError(
+                f"model '{node['name']}': the macro {found.override} writes the rows of the strategy {strategy}, but a "
+                "stream does not call it. Use a different incremental_strategy, or materialized='incremental'."
+            )
+        return found
 
-    def clone_of(self, node: Node, existing: PaimonRelation | None, strategy: str, full_refresh: bool) -> Clone | None:
-        """The clone by branch that has a node's name, or None (see `Clones.of`)."""
-        return self.clones.of(node, existing, full_refresh=full_refresh) if strategy else None
-
-    def destination(
+    def _destination(
         self, node: Node, existing: PaimonRelation | None, clone: Clone | None, full_refresh: bool
-    ) -> WriteTarget:
-        """What the run of a compiled node writes to; raises DbtRuntimeError as `Changes.must_rebuild`."""
+    ) -> tuple[PaimonRelation | None, bool]:
+        """The branch that a clone's run writes, or None; and whether the run only adds rows.
+
+        Raises DbtRuntimeError as `Changes.must_rebuild`.
+        """
         lost = self.changes.must_rebuild(node)
         if (branch := _branch_of(node, clone, lost)) is not None:
-            return WriteTarget(branch, adds=True, is_branch=True)
-        if existing is None or not existing.is_table:
-            return WriteTarget(None)
-        return WriteTarget(existing, adds=not lost and adds(node, full_refresh))
+            return branch, True
+        has_table = existing is not None and existing.is_table
+        return None, has_table and not lost and adds(node, full_refresh)
 
     def _column_changes(
         self, node: Node, spec: TableSpec, current: ExistingTable, columns: Sequence[PaimonColumn]
     ) -> ColumnChanges:
         return self.tables.column_changes(self.tables.wanted_columns(columns, node, spec, current), current, node)
 
-    def preview(
-        self,
-        node: Node,
-        spec: TableSpec,
-        current: ExistingTable,
-        query: ModelQuery | None,
-        *,
-        adds: bool,
-        strategy: str = "",
-    ) -> Plan:
-        """The plan for `dbt-paimon plan`; raises CompilationError if the query's types do not fit the table's."""
-        changes = None if query is None else self._column_changes(node, spec, current, query.columns)
-        plan = decide(node, spec, current, changes, self.tables.changeset, adds=adds, strategy=strategy)
-        if query is not None and changes is not None and adds:
+    def preview(self, node: Node, run: NodeRun, query: ModelQuery | None) -> Plan:
+        """How a run changes the existing table; raises CompilationError if the query's types do not fit the table's."""
+        table = run.branch or run.table
+        if table is None:
+            return Plan(Action.CREATE)
+        current = self.tables.existing(table)
+        changes = None if query is None else self._column_changes(node, run.spec, current, query.columns)
+        compare = self.tables.changeset
+        plan = decide(node, run.spec, current, changes, compare, adds=run.adds, strategy=run.strategy)
+        if query is not None and changes is not None and run.adds:
             stored = changes.columns_during_increment(current.columns, on_schema_change(node["config"]))
-            self.rows.checked(query, stored, node, spec)
+            self.rows.checked(query, stored, node, run.spec)
         return plan
-
-    def refresh(self, node: Node, spec: TableSpec, existing: PaimonRelation, *, full_refresh: bool) -> Refresh:
-        """Plan the refresh of an existing materialized view, without counting the changed rows."""
-        run = NodeRun(existing, spec, existing, full_refresh, adds=False)
-        try:
-            return self.materialized_views.refresh(node, run, positions_of(existing))
-        finally:
-            self.changes.forget(node)
 
     def _reused(self, node: Node, run: NodeRun) -> StatementResult | None:
         """dbt's response if the node is skipped (`skip_unchanged`); None if it has to run."""

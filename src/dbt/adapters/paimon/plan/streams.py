@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dbt_common.exceptions import CompilationError
-
 from dbt.adapters.paimon.plan.api import Plans
 from dbt.adapters.paimon.plan.decide import steps_of
 from dbt.adapters.paimon.plan.node_steps import set_late_options, tag_run
@@ -42,12 +40,6 @@ def begin(plans: Plans, context: Mapping[str, Any]) -> StreamRun:
     target = context["this"].incorporate(type="table")
     spec = streams.spec(node)
     strategy_macro = plans.strategy_macro(context, spec.strategy)
-    if strategy_macro.override:
-        raise CompilationError(
-            f"model '{node['name']}': the macro {strategy_macro.override} writes the rows of the strategy "
-            f"{spec.strategy}, but a stream does not call it. Use a different incremental_strategy, or "
-            "materialized='incremental'."
-        )
     streams.hold(node, target)
     existing = plans.builds.existing(target, hold=False)
     full_refresh = bool(context["should_full_refresh"]())
