@@ -187,7 +187,7 @@ ANSWERS: Final[Mapping[Capability, tuple[str, str]]] = {
         "functional/maintenance/test_delete_rows.py",
     ),
     Capability.DELETE_WITHOUT_COMPACTION: (
-        "DELETE is refused; `delete_rows` compacts first",
+        "DELETE fails and names `delete_rows`, which compacts first",
         "functional/maintenance/test_delete_rows.py",
     ),
     Capability.ROLLBACK_KEEPS_FILES: (
