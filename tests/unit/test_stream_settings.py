@@ -157,6 +157,13 @@ class TestIsWritten:
         assert not self.is_written(Commit(1, "APPEND", "dbts-s.2_uuid", age=20))
         assert not self.is_written(Commit(8, "APPEND", "dbts-t.3_uuid", age=2000))
 
+    def test_a_commit_of_an_earlier_batch_has_not_expired(self):
+        """Snapshots expire soon, and the stream was killed shortly after its last batch."""
+        earlier, other = Commit(8, "APPEND", "dbts-s.2_uuid", age=20), Commit(9, "COMPACT", "other", age=10)
+        assert not self.is_written(earlier, other)
+        with pytest.raises(DbtRuntimeError, match="unknown whether batch 3 is in t"):
+            self.is_written(Commit(8, "APPEND", "dbts-t.2_uuid", age=20), other)
+
     def test_what_may_be_written_twice(self):
         assert not self.is_written(Commit(8, "APPEND", "other", age=20), may_repeat=True)
 

@@ -40,7 +40,7 @@ def is_written(
     Args:
         commits: the table's commits, the oldest first.
         begun_ago: seconds since the batch began. No commit since then has expired if the table still has its first
-            commit, or one older than the batch.
+            commit, one older than the batch, or one of an earlier batch.
         table: the table, for messages.
         may_repeat: whether writing the batch twice has the same result as writing it once.
 
@@ -53,7 +53,8 @@ def is_written(
     if any(commit.user.startswith(f"{mark(stream, batch)}_") for commit in commits):
         return True
     all_known = not commits or commits[0].snapshot == 1 or commits[0].age > begun_ago + _CLOCK_SKEW
-    if all_known or may_repeat:
+    # Snapshots expire from the oldest on, so a commit of an earlier batch shows that a later one has not expired.
+    if all_known or may_repeat or 0 <= newest_batch(commits, stream) < batch:
         return False
     raise DbtRuntimeError(
         f"It is unknown whether batch {batch} is in {table}: the run that wrote it was killed, and table "
