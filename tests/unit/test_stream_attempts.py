@@ -1,14 +1,18 @@
-"""How often a long-running stream is restarted, and when it is not."""
+"""How often a long-running stream is restarted, when it is not, and which locks its batches hold."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.streaming import query
-from dbt.adapters.paimon.streaming.batches import BatchWriter
+from dbt.adapters.paimon.streaming.batches import BatchWriter, Sink
 from dbt.adapters.paimon.streaming.checkpoints import Checkpoint
 from dbt.adapters.paimon.streaming.inputs import UnavailableError
 from dbt.adapters.paimon.streaming.long_running import Trigger
@@ -65,3 +69,25 @@ def test_a_run_that_ends_tries_once(monkeypatch):
 
 def test_a_stream_gives_up_after_the_last_pause(monkeypatch):
     assert attempts(monkeypatch, [OSError(f"gone {number}") for number in range(8)]) == ("gone 6", 1)
+
+
+def test_each_table_of_a_batch_is_written_under_its_own_lock():
+    held: list[object] = []
+    written: list[tuple[str, list[object]]] = []
+
+    @contextmanager
+    def alone(table: object) -> Iterator[None]:
+        held.append(table)
+        yield
+        held.remove(table)
+
+    def sql(text: Any) -> Any:
+        if str(text).startswith("insert into"):
+            written.append((text.split()[2], list(held)))
+        return MagicMock(first=lambda: [1])
+
+    table, faults = PaimonRelation.create(schema="s", identifier="t"), PaimonRelation.create(schema="s", identifier="f")
+    sink = Sink(table, f"insert into {table} select 1", False, {}, True, faults, alone)
+    writer = BatchWriter("stream", (MagicMock(),), sink, "", None, refuses_new_columns=False)
+    writer(MagicMock(sparkSession=MagicMock(sql=sql)), 0)
+    assert written == [(str(faults), [faults]), (str(table), [table])]

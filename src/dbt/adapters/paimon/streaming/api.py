@@ -292,7 +292,7 @@ class Streams:
             return True
         checkpoint = self._checkpoint(target, settings, self._stream(model).id)
         may_repeat = strategies.is_idempotent(strategy, spec)
-        alone = partial(self._alone, target, list(leases.of_this_thread()))
+        alone = partial(self._alone, list(leases.of_this_thread()))
         sink = batches.Sink(target, script, self._stream(model).reads_once, conf, may_repeat, dead_letters, alone)
         try:
             return self._run(model, checkpoint, sink, settings, drains)
@@ -303,11 +303,11 @@ class Streams:
                     checkpoint.delete()
             raise
 
-    def _alone(self, target: PaimonRelation, held: Sequence[Lease]) -> AbstractContextManager[None]:
-        """Lock the table for a batch, which runs on a Spark thread while the node's thread holds the stream's lock."""
+    def _alone(self, held: Sequence[Lease], relation: PaimonRelation) -> AbstractContextManager[None]:
+        """Lock a table for a batch, which runs on a Spark thread while the node's thread holds the stream's lock."""
         for lease in held:
             lease.check()
-        return self._builds.alone(target)
+        return self._builds.alone(relation)
 
     def response(self, model: Node) -> AdapterResponse:
         """The adapter response of a stream that has ended: rows, batches, dead letters."""
@@ -321,7 +321,7 @@ class Streams:
         note = self._fitting_note(model, sink.table, stream, checkpoint)
         if stream.takes_over:
             # Only after the note is written: a table with the id but no note would count as having lost its checkpoint.
-            with sink.alone():
+            with sink.alone(sink.table):
                 self._adapter.query(set_options(sink.table.render(), {STREAM_ID: stream.id}))
             stream.takes_over = False
         stream.place(session, checkpoint.location)

@@ -57,7 +57,7 @@ class Sink:
         reads_once: whether the script reads each row of the inputs exactly once.
         conf: Spark settings for the script.
         may_repeat: whether writing a batch twice has the same result as writing it once.
-        alone: returns a context in which this process holds the table's lock.
+        alone: returns a context in which this process holds a table's lock.
     """
 
     table: PaimonRelation
@@ -66,7 +66,7 @@ class Sink:
     conf: Mapping[str, str]
     may_repeat: bool
     dead_letters: PaimonRelation | None
-    alone: Callable[[], AbstractContextManager[None]]
+    alone: Callable[[PaimonRelation], AbstractContextManager[None]]
 
 
 @dataclass(eq=False)
@@ -120,7 +120,7 @@ class BatchWriter:
         name_raw_rows(frame, self.inputs)
         name_rows(session, self.inputs, batch)
         try:
-            with self.sink.alone():
+            with self.sink.alone(self.sink.table):
                 self._insert(session, batch)
         except Exception as exc:
             if _UNEXPECTED in messages.error_text(exc):
@@ -139,7 +139,7 @@ class BatchWriter:
                 self._refuse_new_columns(session)
             name_rows(session, self.inputs, batch)
             self._write_dead_letters(session, batch)
-            with self.sink.alone():
+            with self.sink.alone(self.sink.table):
                 self._insert(session, batch)
         finally:
             if read_twice:
@@ -181,7 +181,8 @@ class BatchWriter:
             f"select source, {_FAULT_COLUMNS}, {string_literal(self.stream)}, {batch}L, now()\n"
             f"from (\n{faults}\n)"
         )
-        self._run_once(session, self.sink.dead_letters, batch, {}, [insert], may_repeat=False)
+        with self.sink.alone(self.sink.dead_letters):
+            self._run_once(session, self.sink.dead_letters, batch, {}, [insert], may_repeat=False)
         self.written.dead_letters += int(count)
 
     def _run_once(
