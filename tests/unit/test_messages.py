@@ -26,6 +26,7 @@ class TestJsonMessages:
             ("id", "bigint"),
             ("new", "double"),
         ]
+        assert JSON.with_columns({"ID": "string"}).columns == JSON.columns
         assert "`new`" in grown.rows_sql("raw", ["_key"]) and "`new`" not in JSON.rows_sql("raw", ["_key"])
 
 

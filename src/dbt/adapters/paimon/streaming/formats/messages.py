@@ -104,8 +104,9 @@ class ValueFormat:
 
     def with_columns(self, columns: Mapping[str, str]) -> ValueFormat:
         """See `Input.with_columns`."""
-        known = {column.name for column in self.columns}
-        added = (self.column_type(name, data_type) for name, data_type in columns.items() if name not in known)
+        # A column that was described since then may have another case.
+        known = {column.name.lower() for column in self.columns}
+        added = (self.column_type(name, data_type) for name, data_type in columns.items() if name.lower() not in known)
         return replace(self, columns=(*self.columns, *added))
 
 
