@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dbt.adapters.paimon.sql.text import (
+    before_last_write,
     begins_query,
     commented,
     ilike,
@@ -50,6 +51,22 @@ from dbt.adapters.paimon.sql.text import (
 )
 def test_statements(script: str, expected: list[str]) -> None:
     assert statements(script) == expected
+
+
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [
+        ("delete from a;\n\ninsert into a select 1", ["delete from a", "set k=v", "\n\ninsert into a select 1"]),
+        ("insert into a select 1;; -- b;", ["set k=v", "insert into a select 1"]),
+        (
+            "insert into a select ';'; /* c */ MERGE into a; drop view v",
+            ["insert into a select ';'", "set k=v", " /* c */ MERGE into a", " drop view v"],
+        ),
+        ("cache table v; call p();", ["cache table v", "set k=v", " call p()"]),
+    ],
+)
+def test_before_last_write(script: str, expected: list[str]) -> None:
+    assert statements(before_last_write(script, "set k=v")) == expected
 
 
 @pytest.mark.parametrize(

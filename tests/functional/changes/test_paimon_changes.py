@@ -16,7 +16,7 @@ SOURCES = """
 sources:
   - name: raw
     schema: "{{ target.schema }}"
-    tables: [{name: events}, {name: others}, {name: timed, config: {event_time: at}}]
+    tables: [{name: events}, {name: others}, {name: scripted_events}, {name: timed, config: {event_time: at}}]
 unit_tests:
   - name: sees_all_as_inserted
     model: strict
@@ -32,6 +32,18 @@ EITHER = ("--select", "either")
 IDS = "select id from {{schema}}.{name} order by id"
 # All rows of another table in the first run, and later its new rows.
 NEW = "select id from {{ source('raw', 'others') }} {% if is_incremental() %} where id > 100 {% endif %}"
+# A project's own strategy, whose second statement may fail.
+SCRIPT = """
+{% macro get_incremental_script_sql(arg_dict) %}
+  delete from {{ arg_dict.target_relation }} where id in (select id from {{ arg_dict.temp_relation }});
+  insert into {{ arg_dict.target_relation }} select id from {{ arg_dict.temp_relation }}
+  where assert_true({{ not var('fails', false) }}, 'fails') is null
+{% endmacro %}
+"""
+SCRIPTED = """
+{{ config(materialized='incremental', incremental_strategy='script') }}
+select id from {{ paimon_changes(source('raw', 'scripted_events')) }}
+"""
 ALL = "select id from {{ paimon_changes(source('raw', 'events'), on_expired='full') }}"
 
 
@@ -196,7 +208,12 @@ class TestRebuiltWithoutChanges:
             "either.sql": CONFIG + either,
             "switched.sql": CONFIG + switched,
             "sampled.sql": CONFIG + sampled,
+            "scripted.sql": SCRIPTED,
         }
+
+    @pytest.fixture(scope="class")
+    def macros(self):
+        return {"script.sql": SCRIPT}
 
     def test_the_position_is_refused(self, project, rows):
         rows("create table {schema}.events (id int)")
@@ -240,3 +257,18 @@ class TestRebuiltWithoutChanges:
         assert "it is unknown how far the model has read this table" in result.message
         run_dbt(["run", "--select", "sampled", "--full-refresh"])
         assert rows(IDS.format(name="sampled")) == [(1,), (2,)]
+
+    def test_the_first_statement_of_a_script_is_no_position(self, project, rows):
+        """The DELETE of a strategy of the project's own has committed, and its INSERT has failed."""
+        scripted = ("--select", "scripted")
+        rows("create table {schema}.scripted_events (id int)")
+        rows("insert into {schema}.scripted_events values (1)")
+        run_dbt(["run", *scripted])
+        rows("insert into {schema}.scripted_events values (1), (2)")
+        run_dbt(["run", *scripted, "--vars", "fails: true"], expect_pass=False)
+        assert rows(IDS.format(name="scripted")) == []
+        run_dbt(["run", *scripted])
+        assert rows(IDS.format(name="scripted")) == [(1,), (2,)]
+        rows("insert into {schema}.scripted_events values (3)")
+        run_dbt(["run", *scripted])
+        assert rows(IDS.format(name="scripted")) == [(1,), (2,), (3,)]

@@ -25,6 +25,8 @@ _BLANK: Final = re.compile(r"[\s;]+|--(?:\\\r?\n|[^\r\n])*|(?P<bracketed>/\*)")
 _TO_THE_END: Final = re.compile(r"(?:set|reset|add|list)\b", re.IGNORECASE)
 _WORD: Final = re.compile(r"\w+")
 _WITH: Final = re.compile(r"with\b", re.IGNORECASE)
+# The first words of statements that write rows.
+_WRITES: Final = (["delete"], ["from"], ["insert"], ["merge"], ["update"], ["with"])
 _BRACKET: Final = re.compile(r"/\*|\*/")
 _FIRST_LINE_COMMENT: Final = re.compile(r"/\*(?:(?!\*/).)*\*/[ \t]*\n")
 
@@ -95,8 +97,22 @@ def statements(script: str) -> list[str]:
     """
     if ";" not in script:
         return [script]
-    script = _without_ends(script, lambda after: script.startswith(")", after))
-    found: list[str] = []
+    script = _without_ends_in_parentheses(script)
+    return [_with_lines(script, start, end) for start, end in _spans(script)] or [script]
+
+
+def before_last_write(script: str, statement: str) -> str:
+    """A script with one more statement before the last one that writes rows; all statements keep their line numbers."""
+    script = _without_ends_in_parentheses(script)
+    starts = [start for start, _ in _spans(script)]
+    writes = [start for start in starts if first_words(script[start:], 1)[:1] in _WRITES]
+    start = max(writes or starts)
+    return f"{script[:start]}{statement};{script[start:]}"
+
+
+def _spans(script: str) -> list[tuple[int, int]]:
+    """Where the statements of a script begin and end, without those that have only comments."""
+    found: list[tuple[int, int]] = []
     start = position = 0
     bare = True
     for token, end in _opaque(script):
@@ -104,13 +120,13 @@ def statements(script: str) -> list[str]:
         position = end
         if token["end"]:
             if not bare:
-                found.append(_with_lines(script, start, token.start()))
+                found.append((start, token.start()))
             start, bare = position, True
         elif token.lastgroup is None:
             bare = False
     if not bare or script[position:].strip():
-        found.append(_with_lines(script, start, len(script)))
-    return found or [script]
+        found.append((start, len(script)))
+    return found
 
 
 def is_empty(script: str) -> bool:
@@ -152,6 +168,10 @@ def first_words(script: str, count: int) -> list[str]:
 def without_end(script: str) -> str:
     """A script without the semicolons at its end, so that a clause can follow; comments are kept."""
     return _without_ends(script, lambda after: after == len(script))
+
+
+def _without_ends_in_parentheses(script: str) -> str:
+    return _without_ends(script, lambda after: script.startswith(")", after))
 
 
 def _without_ends(script: str, idle: Callable[[int], bool]) -> str:

@@ -29,7 +29,7 @@ from dbt.adapters.paimon.spec import strategies
 from dbt.adapters.paimon.spec.table import TableSpec
 from dbt.adapters.paimon.sql import helper_names, procedures
 from dbt.adapters.paimon.sql.statements import Statement
-from dbt.adapters.paimon.sql.text import quoted
+from dbt.adapters.paimon.sql.text import before_last_write, quoted, statements
 from dbt.adapters.paimon.writing import bucket_tasks, lost_responses, swaps
 from dbt.adapters.paimon.writing.statement_result import StatementResult
 
@@ -290,7 +290,11 @@ class TableWriter:
             deletes: whether a MERGE may delete rows.
             writes_rows: whether `sql` is a query whose rows are written with their row kinds (see `spark.row_writer`).
         """
-        user = commits.own_user(mark)
+        user = user_of_script = commits.own_user(mark)
+        if kind not in strategies.STRATEGIES and len(statements(sql)) > 1:
+            # A project's own script. If it fails after its first commit, that commit must not count as all of its rows.
+            user_of_script = commits.own_user("")
+            sql = before_last_write(sql, f"set {quoted(commits.COMMIT_USER_CONF)} = {quoted(user)}")
         versions = self._adapter.versions
         compaction = procedures.statement("compact", relation.parts, {}, versions) if spec.skips_level_0 else None
         statement = Statement(
@@ -301,7 +305,7 @@ class TableWriter:
             target=relation.parts,
             writes_rows=writes_rows,
             completed_by=compaction,
-            commit_user=user,
+            commit_user=user_of_script,
         )
         with self.alone(relation), self._adapter.names_suggested():
             grows_by_inserts = row_kinds.grows_by_inserts(kind, spec.properties, deletes=deletes)
