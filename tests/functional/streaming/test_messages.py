@@ -69,6 +69,7 @@ FAULTS: list[tuple[str | bytes | None, str]] = [
     ('{"id":1}]', "not one JSON object"),
     ('{"id":1},{"end":null}] x', "not one JSON object"),
     ('{"id":1,"id":2}', "a key occurs twice: id"),
+    ('{"id":1,"x":1,"x":2}', "a key occurs twice: x"),
     ('{"":1,"id":1}', "a key is empty"),
     ("{}", "it has none of the described columns"),
     ('{"x":1}', "it has none of the described columns"),

@@ -194,7 +194,10 @@ end, {problems_sql(self.columns)})"""
         small = _array(f"s{name.lower()}" for name in self.reserved)
         further = f"filter({unknown}, k -> not array_contains({small}, lower(k)))"
         taken = f"map_filter({fields}, (k, v) -> array_contains({further}, k))"
-        return f"case when size({further}) > 0 then transform_keys({taken}, (k, v) -> substr(k, 2)) end"
+        keys = f"map_keys({fields})"
+        # `transform_keys` fails on a key that occurs twice; such a message is not a row.
+        has = f"size({further}) > 0 and size({keys}) = size(array_distinct({keys}))"
+        return f"case when {has} then transform_keys({taken}, (k, v) -> substr(k, 2)) end"
 
 
 def _read_as(data_type: str) -> tuple[str, str]:
