@@ -270,7 +270,7 @@ def test_partitions_expire_on_the_sessions_clock():
 
 @pytest.mark.parametrize(
     ("duration", "ahead", "read"),
-    [("8 h", 0, "8 h"), ("8 h", 3600, "32400 s"), ("8 h", -28800, "0 s"), ("soon", 60, "soon")],
+    [("8 h", 0, "8 h"), ("8 h", 3600, "32400 s"), ("8 h", -28800, "0 s"), ("soon", 60, "soon"), (30, 60, 30)],
 )
 def test_an_age_on_the_jvms_clock(duration, ahead, read):
     assert times.expiration_time(duration, ahead) == read

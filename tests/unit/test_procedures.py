@@ -188,6 +188,10 @@ def test_table_names(table, call, name):
         ("rollback_to", {"version": " "}, P09, "must be a string"),
         ("remove_orphan_files", {"dry_run": "maybe"}, P09, "must be true or false"),
         ("expire_partitions", {}, P10, "Give expiration_time."),
+        # Paimon would read these as milliseconds, and drop all older partitions.
+        ("expire_partitions", {"expiration_time": 30}, P09, "must be a duration with a unit"),
+        ("expire_partitions", {"expiration_time": "30"}, P14, "must be a duration with a unit"),
+        ("create_tag", {"tag": "v1", "time_retained": 7}, P09, "must be a duration with a unit"),
     ],
 )
 def test_refused(procedure, arguments, versions, part):

@@ -15,7 +15,7 @@ from dbt.adapters.paimon.macro_api import while_parsing
 from dbt.adapters.paimon.maintenance import selection
 from dbt.adapters.paimon.metadata import health, system_tables
 from dbt.adapters.paimon.metadata.health import TableHealth
-from dbt.adapters.paimon.options.table_options import parse_duration
+from dbt.adapters.paimon.options.table_options import is_age, parse_duration
 from dbt.adapters.paimon.relation import PaimonRelation
 
 logger = AdapterLogger("Paimon")
@@ -52,12 +52,11 @@ class Health:
     @staticmethod
     def seconds(duration: str, test: str) -> int:
         """A duration such as '2 d' in seconds; raises DbtRuntimeError if it is invalid."""
-        try:
-            return parse_duration(str(duration)) // 10**9
-        except ValueError:
+        if not is_age(duration):
             raise DbtRuntimeError(
                 f"{test}: '{duration}' is not a duration. Write a whole number and a unit, as in '2 d' or '12 h'."
-            ) from None
+            )
+        return parse_duration(str(duration)) // 10**9
 
     @while_parsing(lambda *a, **k: [])
     def report(self, nodes: Iterable[Node], select: str | Sequence[str] | None = None) -> list[dict[str, Any]]:

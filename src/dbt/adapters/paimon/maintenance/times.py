@@ -9,7 +9,7 @@ from typing import Any
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.capabilities import Capability, Versions
-from dbt.adapters.paimon.options.table_options import parse_duration
+from dbt.adapters.paimon.options.table_options import is_age, parse_duration
 from dbt.adapters.paimon.sql import clocks
 from dbt.adapters.paimon.sql.text import string_literal
 from dbt.adapters.paimon.sql.timestamps import session_moment
@@ -52,15 +52,14 @@ def with_paimons_clock(
 def expiration_time(duration: Any, ahead: int) -> Any:
     """Adjust the age at which partitions expire, because the JVM's clock is `ahead` seconds ahead of the session's.
 
+    `procedures.render` refuses an invalid age.
+
     Raises:
         DbtRuntimeError: the age would be negative.
     """
-    try:
-        seconds = parse_duration(str(duration)) // 10**9 + ahead
-    except ValueError:
+    if not ahead or not is_age(duration):
         return duration
-    if not ahead:
-        return duration
+    seconds = parse_duration(str(duration)) // 10**9 + ahead
     if seconds < 0:
         raise DbtRuntimeError(
             f"expire_partitions: expiration_time={duration!r}: Paimon compares the values of partitions with the clock "

@@ -407,6 +407,11 @@ def is_duration(text: str) -> bool:
     return True
 
 
+def is_age(value: object) -> bool:
+    """Whether a value is a duration with a unit. Paimon reads `30` as 30 ms, so a policy in days would expire all."""
+    return is_duration(str(value)) and not str(value).strip().isdecimal()
+
+
 def parse_memory_size(text: str) -> int:
     """The bytes in '128 mb', '1 gb' or '100' (bytes); raises ValueError. Source: MemorySize."""
     return _LONG_MAX if text == "infinite" else _quantity(text, _MEMORY_UNITS, bare=1)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from dbt.adapters.paimon.config_keys import BOOLEAN, COLUMNS, DURATION, NUMBER, Key, key_field, keys_of
-from dbt.adapters.paimon.options.table_options import is_duration, parse_duration, parse_memory_size, suggestion
+from dbt.adapters.paimon.options.table_options import is_age, parse_duration, parse_memory_size, suggestion
 from dbt.adapters.paimon.options.values import split_columns
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.sql.procedures import COMPACT_STRATEGIES, EXPIRE_STRATEGIES, ORDER_STRATEGIES
@@ -263,7 +263,7 @@ _PARSERS: Final[Mapping[str, tuple[Callable[[Any], Any], str]]] = {
         "a whole number from 1 is needed. Write it as in 10",
     ),
     DURATION: (
-        lambda value: str(value) if is_duration(str(value)) else None,
+        lambda value: str(value) if is_age(value) else None,
         "a duration is needed. Write a whole number and a unit, as in '2 d' or '12 h'",
     ),
     COLUMNS: (_columns, "a column or a list of columns is needed. Write it as in ['customer_id']"),

@@ -9,7 +9,7 @@ from typing import Any, Final
 from dbt_common.invocation import get_invocation_started_at
 
 from dbt.adapters.paimon.config_keys import DURATION, Key
-from dbt.adapters.paimon.options.table_options import is_duration
+from dbt.adapters.paimon.options.table_options import is_age
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.sql.names import tag_problem
 
@@ -59,7 +59,7 @@ def read(value: Any, problems: Problems) -> RunTag | None:
     )
     if problem:
         problems.add("table_tag", value, problem)
-    if retained is not None and not is_duration(str(retained)):
+    if retained is not None and not is_age(retained):
         problems.add("table_tag.time_retained", retained, "a duration is needed. Write it as in '7 d' or '12 h'")
     if if_exists not in (None, REPLACE, KEEP):
         problems.add("table_tag.if_exists", if_exists, f"not allowed. Use {REPLACE} or {KEEP}")

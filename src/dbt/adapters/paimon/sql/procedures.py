@@ -191,10 +191,8 @@ def _boolean(value: Any, versions: Versions) -> str:
 
 
 def _duration(value: Any, versions: Versions) -> str:
-    try:
-        table_options.parse_duration(str(value))
-    except ValueError:
-        raise _InvalidValueError("must be a duration, as in '1 d' or '12 h'.") from None
+    if not table_options.is_age(value):
+        raise _InvalidValueError("must be a duration with a unit, as in '1 d' or '12 h'.")
     return string_literal(str(value))
 
 
