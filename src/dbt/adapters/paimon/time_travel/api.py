@@ -119,6 +119,9 @@ class History:
             self.refuse_missing_tag("rollback_to", relation, asked)
         known, commits = tags.tags(query, relation), snapshots.by_sql(query, relation)
         at: Mapping[str, Tag | Commit] = {**known, **{str(commit.snapshot): commit for commit in commits}}
+        # Paimon (AbstractFileStoreTable.rollbackTo) finds an expired table snapshot by a tag that keeps it.
+        if asked not in at:
+            asked = next((tag.name for tag in known.values() if str(tag.snapshot) == asked), asked)
         if asked not in at:
             return asked  # Paimon's error lists the existing table snapshots.
         state = asked
