@@ -8,7 +8,7 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.metadata.snapshots import Commit
-from dbt.adapters.paimon.time_travel.run_rollbacks import Ran, before, ran
+from dbt.adapters.paimon.time_travel.run_rollbacks import Ran, before, ran, without
 
 # The run begins at 10 and ends at 20.
 BEFORE, DURING, AFTER = 5.0, 15.0, 25.0
@@ -41,6 +41,12 @@ def test_the_clock_of_a_server_is_behind():
 def test_runs_that_cannot_be_rolled_back(times):
     with pytest.raises(DbtRuntimeError, match=r"Nothing was done.*exclude: \[orders\]"):
         before(node(), snapshots(*times))
+
+
+def test_one_excluded_name_needs_no_list():
+    assert without([node()], "orders") == without([node()], ["orders"]) == []
+    with pytest.raises(DbtRuntimeError, match="no node named customers"):
+        without([node()], "customers")
 
 
 def test_the_name_of_a_table(tmp_path):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timezone
+from datetime import date, datetime, timezone
 from functools import cache, partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 import sqlglot
+from dbt_common.exceptions import CompilationError
 from sqlglot import expressions
 from tests.unit.specs import incremental_spec, table_spec
 
@@ -562,6 +563,12 @@ def test_each_text_has_a_case():
 def test_each_strategy_has_a_text():
     specs = [incremental_spec(given["config"], model="orders", versions=VERSIONS) for given in INCREMENTS.values()]
     assert {spec.strategy for spec in specs} == set(STRATEGIES)
+
+
+@pytest.mark.parametrize("name", [202401, date(2024, 1, 31), None, True])
+def test_a_name_that_yaml_does_not_read_as_text_is_refused(name: object) -> None:
+    with pytest.raises(CompilationError, match=f"YAML reads this name as {name}, which is not text"):
+        Rendering()("paimon__named_relation", name)
 
 
 @pytest.mark.parametrize(("rows", "hinted"), [(1_000_000, True), (1_000_001, False)])

@@ -97,7 +97,7 @@ class Operations:
         nodes: Sequence[Node],
         results: str | None,
         invocation_id: str | None,
-        exclude: Sequence[str],
+        exclude: str | Sequence[str],
         drop_tags: Any,
     ) -> list[tuple[PaimonRelation, str]]:
         """The tables that a run wrote, each with the state to roll back to; locks them all before the first check.
@@ -281,7 +281,7 @@ class Operations:
         database: str,
         schema: str,
         name: str | None = None,
-        table_names: Sequence[str] | None = None,
+        table_names: str | Sequence[str] | None = None,
         table_pattern: str = "%",
         exclude: str = "",
         columns: Any = True,
@@ -294,9 +294,10 @@ class Operations:
         """
         columns = booleans.argument("generate_sources", "generate_columns", columns)
         overwrite = booleans.argument("generate_sources", "overwrite", overwrite)
+        names = [table_names] if isinstance(table_names, str) else table_names
         relations = self._relations(PaimonRelation.create(database=database, schema=schema))
-        selected = [name for name in sorted(relations) if _is_selected(name, table_names, table_pattern, exclude)]
-        missing = sorted({*(table_names or ())} - {*selected})
+        selected = [each for each in sorted(relations) if _is_selected(each, names, table_pattern, exclude)]
+        missing = sorted({*(names or ())} - {*selected})
         if missing or not selected:
             self._refuse_missing_sources(database, schema, missing, table_pattern)
         text = codegen.sources_yaml(

@@ -99,8 +99,9 @@ def before(node: Ran, commits: Iterable[Commit]) -> int | None:
     return before if wrote else None
 
 
-def without(nodes: Sequence[Ran], exclude: Sequence[str]) -> list[Ran]:
+def without(nodes: Sequence[Ran], excluded: str | Sequence[str]) -> list[Ran]:
     """The nodes whose names are not excluded; raises DbtRuntimeError if an excluded name is not among them."""
+    exclude = [excluded] if isinstance(excluded, str) else excluded
     if unknown := set(exclude) - {node.name for node in nodes}:
         raise DbtRuntimeError(f"rollback_run: the run has no node named {', '.join(sorted(unknown))}.")
     return [node for node in nodes if node.name not in exclude]

@@ -3,6 +3,11 @@
   Refuses a name that several tables have, such as that of a model with versions.
 -#}
 {% macro paimon__named_relation(relation) %}
+  {%- if relation is not string and relation.render is not defined -%}
+    {%- do exceptions.raise_compiler_error(
+      "relation: YAML reads this name as " ~ relation ~ ", which is not text. Write it in quotes, as in --args '{relation: \"2024\"}'."
+    ) -%}
+  {%- endif -%}
   {%- if relation is not string -%}
     {%- do return(relation) -%}
   {%- endif -%}
