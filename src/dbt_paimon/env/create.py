@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -52,7 +53,7 @@ def create(project: Project, state: str, *, full_refresh: bool) -> bool:
             click.echo(line)
         made = with_adapter(arguments, lambda adapter: _begin(adapter, planned))
         if not full_refresh:
-            _start_from_production(arguments, made, state)
+            _start_from_production(project, arguments, made)
         views = with_adapter(arguments, lambda adapter: _create_views(adapter, planned.views))
         chosen = ["--select", *(node.selector for node in made.nodes)]
         refresh = ["--full-refresh"] if full_refresh else []
@@ -141,13 +142,20 @@ def _begin(adapter: PaimonAdapter, planned: _Planned) -> Journal:
     return made
 
 
-def _start_from_production(arguments: Sequence[str], made: Journal, state: str) -> None:
-    """Clone production's incremental tables: as branches, or as copies if they cannot have a branch."""
+def _start_from_production(project: Project, arguments: Sequence[str], made: Journal) -> None:
+    """Clone production's incremental tables: as branches, or as copies if they cannot have a branch.
+
+    They are the tables that the checkout's models have in production, which `promote` overwrites. In the manifest of
+    --state, a model that was renamed has no table, or another one.
+    """
     clones = [node for node in made.nodes if node.materialized == "incremental" and node.base.kind == "table"]
     if not clones:
         return
     chosen = ["--select", *(node.selector for node in clones)]
-    if not commands.run(["clone", *arguments, *chosen, "--state", state, "--full-refresh"]).success:
+    with TemporaryDirectory() as folder:
+        parse(project.in_production()).writable_manifest().write(str(Path(folder, "manifest.json")))
+        cloned = commands.run(["clone", *arguments, *chosen, "--state", folder, "--full-refresh"])
+    if not cloned.success:
         raise DbtRuntimeError("env create: production's rows could not be cloned. dbt's messages above say why.")
     for line in with_adapter(arguments, lambda adapter: _copies(adapter, clones)):
         click.echo(line)

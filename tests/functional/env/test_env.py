@@ -276,3 +276,20 @@ class TestUnsafeNodes(Shop):
         rows(f"call paimon.sys.compact(table => '{project.test_schema}.waiting')")
         assert rows(f"select * from paimon.{project.test_schema}.waiting") == [(1,)]
         assert sorted(rows(f"select * from paimon.{project.test_schema}.hooked")) == [(1,), (2,)]
+
+
+class TestRenamedModel(Shop):
+    def test_production_keeps_its_rows(self, env: Env, rows: Any, project: Any) -> None:
+        """The state does not know the new model, but production has its table, with rows that its query lacks."""
+        models, log = Path(project.project_root, "models"), f"paimon.{project.test_schema}.log"
+        write_file("{{ config(materialized='incremental') }} select 1 as id", models, "log.sql")
+        run_dbt(["run", "--select", "log", *places_of(project)])
+        rows(f"insert into {log} values (2)")
+        manifest = Path(project.project_root, "target/manifest.json").read_bytes()
+        Path(project.project_root, "production/manifest.json").write_bytes(manifest)
+        (models / "log.sql").unlink()
+        write_file("{{ config(materialized='incremental', alias='log') }} select 3 as id", models, "visits.sql")
+        done(env("create", "pr-7", "--state", "production"))
+        done(env("promote", "pr-7"))
+        (models / "visits.sql").unlink()
+        assert sorted(rows(f"select * from {log}")) == [(1,), (2,), (3,)]
