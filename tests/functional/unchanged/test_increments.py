@@ -34,6 +34,9 @@ class TestIncrements:
             "sources.yml": SOURCE,
             "newer.sql": incremental(NEWER),
             "none.sql": incremental(ORDERS + " where id > 100"),
+            "vectors.sql": incremental(
+                ORDERS, ", primary_key='id', bucket=1, tblproperties={'deletion-vectors.enabled': 'true'}"
+            ),
             "counted.sql": incremental(
                 "select 1 as n {% if is_incremental() %} union all select max(n) + 1 from {{ this }} {% endif %}"
             ),
@@ -70,6 +73,24 @@ class TestIncrements:
         assert not runs("newer")
         assert runs("newer")
         assert rows("select count(*) from {schema}.newer") == [(3,)]
+
+    def test_rows_whose_compaction_was_not_committed(self, runs, rows, warehouse, project):
+        """Such a table hides its new rows. Its run was killed between its two commits."""
+
+        def is_reused() -> bool:
+            (result,) = run_dbt(["run", "--select", "vectors"])
+            return result.adapter_response["code"] == "REUSED"
+
+        assert not is_reused()
+        assert is_reused()
+        assert rows("select commit_kind from {schema}.`vectors$snapshots` order by snapshot_id")[-1] == ("COMPACT",)
+        folder = warehouse / f"{project.test_schema}.db" / "vectors" / "snapshot"
+        (folder / f"snapshot-{runs.snapshot('vectors')}").unlink()
+        (folder / "LATEST").unlink(missing_ok=True)
+        assert rows("select count(*) from {schema}.vectors") == [(0,)]
+        assert not is_reused()
+        assert rows("select count(*) from {schema}.vectors") == [(2,)]
+        assert is_reused()
 
     def test_another_writer_behind_a_run_without_rows(self, runs, rows):
         runs("newer", "--full-refresh")

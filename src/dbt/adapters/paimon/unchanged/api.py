@@ -104,8 +104,12 @@ class Unchanged:
     def _refuse_pending(
         before: TableVersion, head: Commit, columns: Sequence[PaimonColumn], pending: Pending, *, seed: bool
     ) -> None:
-        """Raise CannotSkip if the table has to be altered, e.g. because a run was killed before its ALTER."""
+        """Raise CannotSkip if a killed run left the table to be altered or compacted."""
         existing = ExistingTable.of(Schema.of_json(before.schema_json))
+        spec = existing.as_spec()
+        # Paimon commits rows first, and then their compaction. A run may have died in between.
+        if spec.skips_level_0 and not spec.hides_new_rows and before.position == head.unique:
+            raise CannotSkip("its newest rows may wait for a compaction, and reads skip them until then")
         if seed:
             # A seed's types are only known after staging, so only an ALTER of the table is detected.
             if existing.schema_id != head.schema_id:
