@@ -6,6 +6,7 @@ from unittest.mock import MagicMock
 
 import pytest
 from dbt.adapters.contracts.relation import RelationType
+from dbt_common.exceptions import CompilationError
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +21,7 @@ from dbt.adapters.paimon.sql.views import (
     definitions_from_properties,
     stored_settings,
 )
+from dbt.adapters.paimon.views.api import Views
 from dbt.adapters.paimon.views.registry import ViewRegistry
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
@@ -67,6 +69,28 @@ def test_create_view_sql_with_comments():
         "create or replace view `c`.`s`.`v` (`a` comment 'one', `b`) comment 'it\\'s' as\n"
         "select `a`, `b` from (\nselect 1 as a, 2 as b\n)"
     )
+
+
+def _definition(query: str) -> ViewDefinition:
+    credentials = PaimonCredentials(schema="s", warehouse="/lake")
+    adapter = MagicMock(query=lambda sql: [("a", "int", None)], credentials=credentials)
+    directory = ViewDirectory()
+    directory.configure(credentials.database, "spark_catalog", "a warehouse")
+    model = {"name": "v", "config": {"persist_docs": {"columns": True}}, "columns": {"a": {"description": "one"}}}
+    view = PaimonRelation.create(credentials.database, "s", "v", RelationType.View)
+    return Views(adapter, MagicMock(), directory).definition(view, query, model)
+
+
+@pytest.mark.parametrize("query", ["select 1 as a", "select 1 as a;", "select 1 as a ; -- the end"])
+def test_a_later_session_can_create_a_view_whose_query_ends_with_a_semicolon(query: str) -> None:
+    """A later session sends the statement to Spark as it is (`PysparkCursor._run_for_views`)."""
+    created = create_view_sql("`v`", _definition(query))
+    assert created == "create or replace view `v` (`a` comment 'one') as\nselect `a` from (\nselect 1 as a\n)"
+
+
+def test_a_view_of_several_statements_is_refused() -> None:
+    with pytest.raises(CompilationError, match="2 statements"):
+        _definition("select 1 as a; select 2 as a")
 
 
 @pytest.fixture

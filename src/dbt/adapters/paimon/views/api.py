@@ -17,6 +17,7 @@ from dbt.adapters.paimon.sql import names, views
 from dbt.adapters.paimon.sql.text import quoted, string_literal
 from dbt.adapters.paimon.tables.column_changes import column_of_yaml
 from dbt.adapters.paimon.views.registry import ViewRegistry
+from dbt.adapters.paimon.writing.model_query import one_query
 from dbt.adapters.paimon.writing.table_writer import TableWriter
 
 logger = AdapterLogger("Paimon")
@@ -32,7 +33,14 @@ class Views:
         self._schemas: set[str] = set()
 
     def definition(self, relation: PaimonRelation, query: str, model: Mapping[str, Any]) -> views.ViewDefinition:
-        """The definition of a model's view; raises DbtRuntimeError if its catalog cannot have views (catalogs.yml)."""
+        """The definition of a model's view.
+
+        Raises:
+            CompilationError: the query has several statements.
+            DbtRuntimeError: its catalog cannot have views (catalogs.yml).
+        """
+        # A later session puts the stored query into parentheses, where Spark accepts no semicolon.
+        query = one_query(query).strip()
         catalog = self._adapter.credentials.integrations.get(relation.database or "")
         if catalog is not None:
             label = f"model '{model['name']}'" if model else str(relation)
@@ -50,7 +58,7 @@ class Views:
         comments = {name: text for name in documented if (text := column_of_yaml(model, name).get("description"))}
         comment = (model.get("description") or "") if persist.get("relation") else ""
         _, schema, identifier = relation.parts
-        return views.ViewDefinition(schema, identifier, query.strip(), comment, comments, columns)
+        return views.ViewDefinition(schema, identifier, query, comment, comments, columns)
 
     def _stores_text(self, relation: PaimonRelation) -> bool:
         """Whether Paimon's catalog stores the view: only its text, which it matches with the columns by position."""

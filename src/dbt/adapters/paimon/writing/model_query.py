@@ -59,7 +59,7 @@ def one_query(sql: str) -> str:
     found = statements(sql)
     if len(found) > 1:
         raise CompilationError(
-            f"The node has {len(found)} statements, but dbt builds a table from one query. Put statements that "
+            f"The node has {len(found)} statements, but dbt builds a table or view from one query. Put statements that "
             "run before or after it into `sql_header`, `pre_hook` or `post_hook`, and other queries into "
             "separate nodes."
         )
