@@ -22,6 +22,13 @@ CODECS: Final[Mapping[str, tuple[str, ...]]] = {
     "avro": ("null", "deflate", "snappy", "bzip2", "xz", "zstd", "zstandard"),
 }
 
+# Formats that lose values. A keyed table with such a value cannot be read. Sources: CsvFormatWriter, CsvParser,
+# TextFormatWriter, StandardLineReader [ran, 1.4.2].
+LOSSY_FORMATS: Final[Mapping[str, str]] = {
+    "csv": "csv files lose values: '' is read as NULL, a backslash is dropped, and a line break splits a row",
+    "text": "text files lose values: NULL is read as '', and a line break splits a row",
+}
+
 # Allowed values of options that Paimon declares as strings.
 _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     # ManifestFile and ManifestList write any FileFormat, but the writers of text formats collect no statistics.
@@ -107,7 +114,8 @@ def _file_format_fault(text: str, version: Version) -> str | None:
     since = FILE_FORMATS.get(text.lower())
     choices = "Use parquet (the default), orc or avro"
     if since and reaches(version, since):
-        return None
+        lossy = LOSSY_FORMATS.get(text.lower())
+        return lossy and f"{lossy}. {choices}"
     if since:
         return f"the file format {text} needs Paimon >= {since}, this is {version}. {choices}"
     return f"'{text}' is not a file format. {choices}"

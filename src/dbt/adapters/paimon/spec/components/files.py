@@ -11,7 +11,7 @@ from dbt.adapters.paimon.capabilities import Capability, Versions
 from dbt.adapters.paimon.capabilities.names import FILE_FORMATS
 from dbt.adapters.paimon.capabilities.version_numbers import OLDEST_PAIMON, reaches
 from dbt.adapters.paimon.options.table_options import canonical
-from dbt.adapters.paimon.options.values import codec_fault, pairs
+from dbt.adapters.paimon.options.values import LOSSY_FORMATS, codec_fault, pairs
 from dbt.adapters.paimon.spec.component import Component, Found, PropertyChange, Types, config_key
 from dbt.adapters.paimon.spec.foreign_config import is_table_format
 from dbt.adapters.paimon.spec.table import TableSpec
@@ -27,6 +27,7 @@ class Keys:
         ", ".join(
             f"`{name}`" if reaches(OLDEST_PAIMON, since) else f"`{name}` (from {since})"
             for name, since in FILE_FORMATS.items()
+            if name not in LOSSY_FORMATS
         ),
         option="file.format",
         page="maintenance.md#formats-and-codecs-by-level",
@@ -74,6 +75,13 @@ def _codec_rules(spec: TableSpec, versions: Versions) -> Found:
         return codec_fault(level_format, codec)
 
     codec = spec.options.get("file.compression")
+    if codec is None and "json" in spec.file_formats:
+        # HadoopCompressionUtils [ran, 1.4.2]
+        yield (
+            "file.format" if spec.file_format == "json" else "file.format.per.level",
+            "no row could be written: Hadoop compresses json files, and its zstd, the default, needs a native library, "
+            "which PySpark lacks. Put 'file.compression': 'gzip' into tblproperties, or use parquet",
+        )
     if codec is not None and (fault := fault_of(spec.file_format, codec)):
         yield "file.compression", fault
     for level, codec in dict(pairs(spec.options.get("file.compression.per.level", ""))).items():
