@@ -12,6 +12,7 @@ from dbt.adapters.paimon.spec.component import Columns, Component, Found, Proper
 from dbt.adapters.paimon.spec.config_values import columns_text
 from dbt.adapters.paimon.spec.problems import Problems
 from dbt.adapters.paimon.spec.table import DYNAMIC_BUCKET, POSTPONE_BUCKET, TableSpec
+from dbt.adapters.paimon.sql.data_types import type_name
 from dbt.adapters.paimon.sql.text import is_plain
 
 AUTO: Final = "auto"
@@ -131,14 +132,29 @@ def _bucket_key_rules(spec: TableSpec, versions: Versions) -> Found:
         yield "bucket-key", f"{inside} is in partition_by, and buckets are inside partitions. Use other columns"
 
 
-def _hashed_column_rules(spec: TableSpec, versions: Versions) -> Found:
+def _hashed_columns(spec: TableSpec) -> tuple[str, ...]:
     # TableSchema.originalBucketKeys
-    keys = spec.columns_in("bucket-key")
-    hashed = keys or tuple(name for name in spec.primary_key if name not in spec.partition_by)
+    return spec.columns_in("bucket-key") or tuple(name for name in spec.primary_key if name not in spec.partition_by)
+
+
+def _hashed_column_rules(spec: TableSpec, versions: Versions) -> Found:
+    keys, hashed = spec.columns_in("bucket-key"), _hashed_columns(spec)
     if spec.bucket > 0 and len(hashed) == 1 and not is_plain(hashed[0]):
         dotted = "." in hashed[0] and versions.explain(Capability.FIXED_BUCKET_BY_DOTTED_COLUMN)
         if missing := versions.explain(Capability.FIXED_BUCKET_BY_QUOTED_COLUMN) or dotted:
             yield "bucket-key" if keys else "primary_key", f"'{hashed[0]}': {missing}"
+
+
+def _mod_rules(spec: TableSpec, types: Types, versions: Versions) -> Found:
+    # ModBucketFunction refuses other columns only when rows are written [ran, 1.4.2].
+    name = "bucket-function.type"
+    is_fixed = spec.bucket > 0 or (spec.auto_buckets and not spec.crosses_partitions)
+    if spec.options.get(name, "").lower() != "mod" or not is_fixed:
+        return
+    hashed = _hashed_columns(spec)
+    if len(hashed) != 1 or type_name(types.get(hashed[0], "int")) not in ("int", "bigint"):
+        listed = ", ".join(f"{column} {types.get(column, '')}".strip() for column in hashed)
+        yield name, f"buckets by remainder need one column, an int or a bigint, and these are by {listed}. Remove it"
 
 
 def _unread_bucket_options(spec: TableSpec, types: Types, versions: Versions) -> Found:
@@ -174,6 +190,7 @@ COMPONENT: Final = Component(
     },
     columns=("bucket-key",),
     rules=(_bucket_rules, _bucket_key_rules, _hashed_column_rules),
+    column_rules=(_mod_rules,),
     advice=(_unread_bucket_options,),
     guards={"bucket": _changes_layout},
 )
