@@ -82,8 +82,13 @@ def _codec_rules(spec: TableSpec, versions: Versions) -> Found:
             "no row could be written: Hadoop compresses json files, and its zstd, the default, needs a native library, "
             "which PySpark lacks. Put 'file.compression': 'gzip' into tblproperties, or use parquet",
         )
-    if codec is not None and (fault := fault_of(spec.file_format, codec)):
-        yield "file.compression", fault
+    formats = {
+        "file.compression": spec.file_format,
+        "changelog-file.compression": spec.options.get("changelog-file.format", per_level.get("0", spec.file_format)),
+    }
+    for name, file_format in formats.items():
+        if name in spec.options and (fault := fault_of(file_format.lower(), spec.options[name])):
+            yield name, fault
     for level, codec in dict(pairs(spec.options.get("file.compression.per.level", ""))).items():
         if fault := fault_of(per_level.get(level, spec.file_format).lower(), codec):
             yield "file.compression.per.level", f"level {level}: {fault}"
