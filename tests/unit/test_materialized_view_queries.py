@@ -56,11 +56,12 @@ def read(sql: str) -> Query:
 
 
 def why_not(sql: str) -> NotIncremental | None:
-    """Why a query is not incremental: its own refusal, or that of its functions, judged by name as on a server."""
+    """Why a query is not incremental: its own refusal, or that of its functions and names, judged by the SQL as on a server."""
     query = None
     try:
         query = read(sql)
         parsing.refuse_unknown_functions(query.sql)
+        parsing.refuse_unknown_names(query.sql, [name for table in query.tables for name in table.columns])
     except NotIncremental as refusal:
         return (query and query.refusal) or refusal
     return query.refusal
@@ -106,6 +107,9 @@ REFUSED: dict[Reason, tuple[str, ...]] = {
         "select id, cast(r'tomorrow' as date) as day from flights",
         "select id, localtimestamp as read_at from flights",
         "select id, user as reader from flights",
+        "select id from flights where day > cutoff",
+        "select id from flights where day > session.cutoff",
+        "select id from flights as f where f.day > system.session.cutoff",
         "select id, shuffle(array(1, 2)) as numbers from flights",
         "select id, current_timezone() as zone from flights",
         "select id, __paimon_file_path from flights",
@@ -659,6 +663,39 @@ def test_relations_that_are_not_read_by_their_newest_snapshot(
     with pytest.raises(NotIncremental) as refusal:
         read._lookup([], (identifier,))
     assert refusal.value.reason is reason
+
+
+@pytest.mark.parametrize(
+    "sql", ["select id from s.flights where delay > cutoff", "select id, session.x from s.flights"]
+)
+def test_a_session_variable_over_a_server(sql: str) -> None:
+    # Another node may have created it in the same session, so Spark can analyze the query.
+    adapter: Any = SimpleNamespace(
+        handle=SimpleNamespace(embedded=lambda: None),
+        query_columns=lambda _: (),
+        connections=SimpleNamespace(exception_handler=nullcontext),
+    )
+    with pytest.raises(NotIncremental) as refusal:
+        definitions.Definitions(adapter, SimpleNamespace())._checked_types(read(sql), prepared=False)  # type: ignore[arg-type]
+    assert refusal.value.reason is Reason.FUNCTION
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select id, transform(array(1, 2), x -> transform(array(delay), y -> x + y + id)) as sums from flights",
+        "select id, timestampdiff(day, f.day, date'2026-01-01') as days from flights as f",
+        "select w.id, w.delay + 1 as late from (select id, delay from s.flights) as w",
+        "with n (number, late) as (select id, delay from flights) select number, late from n where n.late > 1",
+        "select f.a, named_struct('x', f.d).x as x, f.e.carrier from flights as f (a, b, c, d, e)",
+        "select delay + 1 as late, late * 2 as later, id from flights",
+        "select flights.id, info.carrier as code from s.flights where info.id > 1",
+        "select carrier, count(*) as n from flights group by carrier having n > 3",
+    ],
+)
+def test_a_name_that_is_not_a_session_variable(sql: str) -> None:
+    refusal = why_not(sql)
+    assert refusal is None, refusal.words
 
 
 # -- broadcast hints --------------------------------------------------------------------------------------------------

@@ -128,7 +128,7 @@ class Definitions:
     def _checked_types(self, query: Query, *, prepared: bool) -> Mapping[str, str]:
         """The column types of a query; refuses a query that may return different rows next time.
 
-        Checks Spark's analyzed plan if Spark is in this process; otherwise checks only the names of the functions.
+        Checks Spark's analyzed plan if Spark is in this process; otherwise checks only the names in the SQL.
         `prepared`: whether hooks or a header run before the query.
         """
         from dbt.adapters.paimon.plan.materialized_views import parsing
@@ -139,6 +139,7 @@ class Definitions:
         spark = self._adapter.handle.embedded()
         if spark is None:
             parsing.refuse_unknown_functions(query.sql)
+            parsing.refuse_unknown_names(query.sql, itertools.chain(*(table.columns for table in query.tables)))
             return self._types(query, prepared=prepared)
         parsing.refuse_clock_literals(query.sql)
         with self._analysis(query.sql, prepared=prepared):

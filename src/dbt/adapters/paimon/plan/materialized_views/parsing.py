@@ -7,7 +7,7 @@ user's SQL instead. Importing sqlglot takes a second, so this module is imported
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 import sqlglot
@@ -250,6 +250,19 @@ def refuse_unknown_functions(sql: str) -> None:
             raise NotIncremental(Reason.UNKNOWN_FUNCTION, node.name.lower() or "any")
         if why := _volatile(node):
             raise NotIncremental(Reason.FUNCTION, why)
+
+
+def refuse_unknown_names(sql: str, columns: Iterable[str]) -> None:
+    """Refuse a name that is neither one of `columns` nor defined in the query: a session variable may change."""
+    tree = parsed(sql)
+    known = {name.lower() for name in columns}
+    known |= {node.alias_or_name.lower() for node in tree.find_all(exp.Alias, exp.Table)}
+    known |= {name.name.lower() for node in tree.find_all(exp.Aliases) for name in node.expressions}
+    for alias in tree.find_all(exp.TableAlias):
+        known |= {alias.name.lower(), *(column.name.lower() for column in alias.columns)}
+    for column in tree.find_all(exp.Column):
+        if not isinstance(column.this, exp.Star) and column.parts[0].name.lower() not in known:
+            raise NotIncremental(Reason.FUNCTION, f"it reads {column.parts[0].name}, which no source has")
 
 
 def refuse_clock_literals(sql: str) -> None:
