@@ -15,6 +15,7 @@ from dbt.adapters.paimon.plan.materialized_views.query import Query, SourceColum
 from dbt.adapters.paimon.plan.materialized_views.reasons import NotIncremental, Reason
 from dbt.adapters.paimon.plan.materialized_views.refresh import Mode, PinnedSource, Refresh, RefreshKind, View
 from dbt.adapters.paimon.relation import PaimonRelation
+from dbt.adapters.paimon.spark.analysis import Analyzed
 from dbt.adapters.paimon.tables.existing import ExistingTable
 
 PAGE = Path(__file__).parents[2] / "docs" / "materialized-views.md"
@@ -351,7 +352,7 @@ def test_a_query_that_is_not_incremental_says_why(reason: Reason, sql: str) -> N
 def test_a_literal_of_the_current_time(value: str, reads_clock: bool) -> None:
     # Spark's parser replaces these literals, so its plan does not show them.
     with pytest.raises(NotIncremental) if reads_clock else nullcontext():
-        parsing.refuse_clock_literals(f"select id from flights where day < {value}")
+        parsing.refuse_replaced(f"select id from flights where day < {value}")
 
 
 def test_each_reason_of_the_sql_has_a_query() -> None:
@@ -663,6 +664,25 @@ def test_relations_that_are_not_read_by_their_newest_snapshot(
     with pytest.raises(NotIncremental) as refusal:
         read._lookup([], (identifier,))
     assert refusal.value.reason is reason
+
+
+@pytest.mark.parametrize(
+    "call", ["sys.max_pt('s.flights')", "lake.`sys`.MAX_PT('s.flights')", "max_pt('s.flights')", "identifier(cutoff)"]
+)
+def test_a_call_that_is_replaced_before_the_plan_shows_it(call: str) -> None:
+    tables: Any = {TableName("lake", "s", "flights"): None}
+    plan = Analyzed("", (), frozenset({"org.apache.spark.sql.catalyst.plans.logical.Project"}), tables=tables)
+    adapter: Any = SimpleNamespace(
+        credentials=SimpleNamespace(database="lake", schema="s"),
+        handle=SimpleNamespace(embedded=lambda: SimpleNamespace(analyzed=lambda _: plan)),
+        connections=SimpleNamespace(exception_handler=nullcontext),
+    )
+    found = definitions.Definitions(adapter, SimpleNamespace())  # type: ignore[arg-type]
+    sql = "select id, delay from lake.s.flights where day = "
+    assert found._checked_types(read(f"{sql}'2026-01-01'"), prepared=False) == {}
+    with pytest.raises(NotIncremental) as refusal:
+        found._checked_types(read(sql + call), prepared=False)
+    assert refusal.value.reason is Reason.FUNCTION
 
 
 @pytest.mark.parametrize(

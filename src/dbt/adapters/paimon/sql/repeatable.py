@@ -82,6 +82,9 @@ SESSION: Final[Functions] = {
     "current_user": "CurrentUser",
     "session_user": "SessionUser",
 }
+# While Spark analyzes a query, Paimon replaces a call of max_pt by the newest partition (ReplacePaimonFunctions), and
+# Spark replaces an identifier by a column. So the plan does not show the calls, and a later run may get another value.
+REPLACED: Final = frozenset(("max_pt", "identifier"))
 # Plan nodes that choose rows by their place or by chance, and the clauses for them.
 CHOOSING_NODES: Final = frozenset("GlobalLimit LocalLimit Offset Sample Tail".split())
 _CHOOSING_CLAUSES: Final = "limit|offset|tablesample"

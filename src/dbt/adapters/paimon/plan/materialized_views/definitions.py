@@ -141,7 +141,7 @@ class Definitions:
             parsing.refuse_unknown_functions(query.sql)
             parsing.refuse_unknown_names(query.sql, itertools.chain(*(table.columns for table in query.tables)))
             return self._types(query, prepared=prepared)
-        parsing.refuse_clock_literals(query.sql)
+        parsing.refuse_replaced(query.sql)
         with self._analysis(query.sql, prepared=prepared):
             plan = spark.analyzed(query.sql)
         if why := queries.volatile(plan):

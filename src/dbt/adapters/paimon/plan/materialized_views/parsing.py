@@ -265,8 +265,11 @@ def refuse_unknown_names(sql: str, columns: Iterable[str]) -> None:
             raise NotIncremental(Reason.FUNCTION, f"it reads {column.parts[0].name}, which no source has")
 
 
-def refuse_clock_literals(sql: str) -> None:
-    """Refuse literals such as date'today': Spark's parser replaces them, so its plan does not show them."""
+def refuse_replaced(sql: str) -> None:
+    """Refuse what Spark's plan does not show, because it was replaced by a value: date'today', `sys.max_pt('t')`."""
+    for call in parsed(sql).find_all(exp.Anonymous):
+        if call.name.lower() in repeatable.REPLACED:
+            raise NotIncremental(Reason.FUNCTION, f"it calls {call.name.lower()}")
     for cast in parsed(sql).find_all(exp.Cast):
         if cast.to.is_type(*exp.DataType.TEMPORAL_TYPES) and (why := _clock(cast.this)):
             raise NotIncremental(Reason.FUNCTION, why)
