@@ -637,6 +637,22 @@ def test_a_window_of_time_drops_rows_without_a_time() -> None:
     assert not read("select id, window(day, '1 day').start as day from flights").keeps_rows
 
 
+@pytest.mark.parametrize("name", [("lake", "s", "t"), ("s", "t"), ("t",)])
+def test_the_missing_parts_of_a_name_are_those_of_the_target(name: tuple[str, ...]) -> None:
+    adapter: Any = SimpleNamespace(
+        credentials=SimpleNamespace(database="lake", schema="s", paimon_catalogs={"lake"}),
+        handle=SimpleNamespace(embedded=lambda: None),
+        view_catalog="lake",
+        get_relation=lambda *parts: (
+            PaimonRelation.create(*parts, type="table") if parts == ("lake", "s", "t") else None
+        ),
+    )
+    tables: Any = SimpleNamespace(existing=lambda _: ExistingTable())
+    found = definitions.Definitions(adapter, tables)._lookup([], name)
+    assert isinstance(found, SourceColumns)
+    assert found.name == TableName("lake", "s", "t")
+
+
 @pytest.mark.parametrize(
     ("relation", "options", "reason"),
     [

@@ -153,7 +153,7 @@ class PaimonConnectionManager(SparkConnectionManager):
         versions, spark = self.runtime.versions, handle.embedded()
         needed, done = Capability.COMPACT_ORDER_CHECKS_APPENDS, False
         if statement.target and versions.supports(needed):
-            table = TableName(*(credentials.catalog, credentials.schema, *statement.target)[-3:])
+            table = TableName.of(statement.target, credentials.catalog, credentials.schema)
             with self.exception_handler(sql):
                 last = handle.snapshot_range(table).last
             with handle.configured({sorted_compaction.LAST_SAFE_SNAPSHOT: str(last)} if last else {}):

@@ -27,6 +27,11 @@ class TableName:
     schema: str
     identifier: str
 
+    @classmethod
+    def of(cls, parts: Sequence[str], catalog: str, schema: str) -> TableName:
+        """A name as written in SQL: `t`, `s.t` or `c.s.t`; `catalog` and `schema` are those of the session."""
+        return cls(*((catalog, schema)[: max(3 - len(parts), 0)] + tuple(parts))[-3:])
+
     @property
     def rendered(self) -> str:
         """Its name in SQL."""

@@ -121,9 +121,7 @@ class Definitions:
         return SourceColumns(table, columns, existing.primary_key)
 
     def _full_name(self, name: tuple[str, ...]) -> TableName:
-        credentials = self._adapter.credentials
-        catalog, schema, identifier = (credentials.database, credentials.schema, *name)[-3:]
-        return TableName(catalog, schema, identifier)
+        return TableName.of(name, self._adapter.credentials.database, self._adapter.credentials.schema)
 
     def _checked_types(self, query: Query, *, prepared: bool) -> Mapping[str, str]:
         """The column types of a query; refuses a query that may return different rows next time.
