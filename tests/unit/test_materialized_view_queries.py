@@ -702,7 +702,7 @@ def test_a_call_that_is_replaced_before_the_plan_shows_it(call: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "sql", ["select id from s.flights where delay > cutoff", "select id, session.x from s.flights"]
+    "sql", ["select id from lake.s.flights where delay > cutoff", "select id, session.x from lake.s.flights"]
 )
 def test_a_session_variable_over_a_server(sql: str) -> None:
     # Another node may have created it in the same session, so Spark can analyze the query.
@@ -714,6 +714,20 @@ def test_a_session_variable_over_a_server(sql: str) -> None:
     with pytest.raises(NotIncremental) as refusal:
         definitions.Definitions(adapter, SimpleNamespace())._checked_types(read(sql), prepared=False)  # type: ignore[arg-type]
     assert refusal.value.reason is Reason.FUNCTION
+
+
+@pytest.mark.parametrize("name", ["flights", "s.flights", "lake.s.flights"])
+def test_a_short_name_over_a_server(name: str) -> None:
+    # The current schema of the session may be another one, with a table of the same name.
+    adapter: Any = SimpleNamespace(
+        handle=SimpleNamespace(embedded=lambda: None),
+        query_columns=lambda _: (),
+        connections=SimpleNamespace(exception_handler=nullcontext),
+    )
+    found = definitions.Definitions(adapter, SimpleNamespace())  # type: ignore[arg-type]
+    query = read(f"with late as (select id from {name}) select id from late")
+    with nullcontext() if name.startswith("lake.") else pytest.raises(NotIncremental, match="has no catalog"):
+        found._checked_types(query, prepared=False)
 
 
 @pytest.mark.parametrize(

@@ -136,6 +136,7 @@ class Definitions:
             return self._types(query, prepared=prepared)
         spark = self._adapter.handle.embedded()
         if spark is None:
+            parsing.refuse_short_names(query.sql)
             parsing.refuse_unknown_functions(query.sql)
             parsing.refuse_unknown_names(query.sql, itertools.chain(*(table.columns for table in query.tables)))
             return self._types(query, prepared=prepared)

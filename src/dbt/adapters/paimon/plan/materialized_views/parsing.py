@@ -87,6 +87,13 @@ def _refuse_short_names(view: exp.Table, sql: str) -> None:
         raise NotIncremental(Reason.NOT_READABLE, f"the view {view.name} reads {short} without its schema")
 
 
+def refuse_short_names(sql: str) -> None:
+    """Refuse a table's name without catalog and schema: the session's current ones may be others than the target's."""
+    short = min((".".join(name) for name in table_names(sql) if len(name) < 3), default=None)
+    if short is not None:
+        raise NotIncremental(Reason.NOT_READABLE, f"{short} has no catalog")
+
+
 def refuse_unpinned(sql: str) -> None:
     """Refuse a query whose tables cannot be pinned to a table snapshot."""
     tree = parsed(sql)
