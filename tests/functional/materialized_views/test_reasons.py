@@ -106,6 +106,7 @@ MODELS: dict[str, tuple[str, str, str]] = {
         "",
         "full: its SQL could not be parsed",
     ),
+    "short_name": ("select order_id, amount from {short_orders}", "", "incremental, 4 of about 10"),
     "long_name_remedy": ("select o.order_id from {orders} as o", "", "incremental, "),
     "not_paimon": (
         "select o.order_id, r.id as k from {orders} as o inner join range(3) as r on r.id = o.order_id",
