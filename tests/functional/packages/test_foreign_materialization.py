@@ -131,7 +131,10 @@ class TestConfigsOfForeignMaterialization(_Package):
         # Without a key, the rows of three writes; with a key, one of each, in the contract's order.
         assert rows("select count(*), count(distinct id) from {schema}.plain") == [(6, 2)]
         assert rows("select id, word from {schema}.keyed order by id") == [(1, "a"), (2, None)]
-        described = {name: (kind, comment) for name, kind, comment in rows("describe table extended {schema}.keyed")}
+        described: dict[str, tuple[str, str]] = {}
+        for name, kind, comment in rows("describe table extended {schema}.keyed"):
+            # Spark 4.1 lists the NOT NULL columns again.
+            described.setdefault(name, (kind, comment))
         assert [name for name in described if name in ("id", "word", "day")] == ["id", "word", "day"]
         assert described["id"] == ("int", "the key")
         assert described["Comment"][0] == "it's described"

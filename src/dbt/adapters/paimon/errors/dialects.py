@@ -14,7 +14,9 @@ from typing import Final
 from dbt.adapters.paimon.errors import places
 
 UNRESOLVED_ROUTINE: Final = re.compile(r"\[UNRESOLVED_ROUTINE\] Cannot resolve (?:function|routine) `(\w+)`")
-_TYPE: Final = re.compile(r'Unsupported data type "(\w+)|\[DATATYPE_MISSING_SIZE\] DataType "(\w+)"')
+_TYPE: Final = re.compile(
+    r'(?:Unsupported data type "|\[DATATYPE_MISSING_SIZE\] DataType "|\[UNSUPPORTED_TIME_TYPE\] The data type )(\w+)'
+)
 # An opening parenthesis that is not closed yet, and the arguments after it.
 _OPEN: Final = r"\s*\((?:[^()]|\([^()]*\))*$"
 
@@ -336,7 +338,7 @@ def _advice(text: str, statement: str) -> str | None:
         function = FUNCTIONS.get(routine[1].lower())
         return f"use {function}" if function else None
     if data_type := _TYPE.search(text):
-        name = (data_type[1] or data_type[2]).lower()
+        name = data_type[1].lower()
         if name in _PLAIN_TYPES:
             return _argument_problem(name)
         return f"{name} is {TYPES[name]}" if name in TYPES else None

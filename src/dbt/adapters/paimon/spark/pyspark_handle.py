@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import uuid
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
-from functools import lru_cache
+from contextlib import AbstractContextManager, suppress
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.events.logging import AdapterLogger
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 logger = AdapterLogger("Paimon")
 # Prefix of the tags of all handles.
 _TAG_PREFIX = "dbt-"
+# PySpark's loggers of failed queries, from Spark 4 on (pyspark.errors.exceptions.base).
+_ERROR_LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 
 
 class Tags:
@@ -154,11 +157,21 @@ class PySparkCursor(Cursor):
         self._frame = self._rows = None
 
 
+@cache
+def _silence_error_loggers() -> None:
+    """Spark 4 would write each error to stderr, with Java's stack trace and unmasked; dbt reports it."""
+    with suppress(ImportError):
+        module = importlib.import_module("pyspark.logger")
+        for name in _ERROR_LOGGERS:
+            module.PySparkLogger.getLogger(name).disabled = True
+
+
 class PySparkHandle(Handle):
     """A handle over a PySpark session."""
 
     def __init__(self, session: SparkSession) -> None:
         super().__init__()
+        _silence_error_loggers()
         self._session = session
         self._tags = Tags()
 
