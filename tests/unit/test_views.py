@@ -1,7 +1,6 @@
 """View definitions are stored as text and read back; a view is named with the catalog that has it."""
 
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
 from unittest.mock import MagicMock
 
 import pytest
@@ -22,7 +21,6 @@ from dbt.adapters.paimon.sql.views import (
     stored_settings,
 )
 from dbt.adapters.paimon.views.api import Views
-from dbt.adapters.paimon.views.registry import ViewRegistry
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 
@@ -32,27 +30,6 @@ def test_definition_survives_the_registry(query, comment, column):
     definition = ViewDefinition("s", "v", query, comment, {"c": column}, ("c",), {"spark.sql.a": column, "b": None})
     rows = [("bucket", "1"), (views.PROPERTY_PREFIX + "v", definition.to_property())]
     assert definitions_from_properties("s", dict(rows)) == [definition]
-
-
-@pytest.mark.parametrize("stored", ["select 1", "select 2", None])
-def test_what_another_run_has_stored_is_no_longer_known(stored: str | None) -> None:
-    own = ViewDefinition("s", "v", "select 1")
-    directory, sent = ViewDirectory(), []
-    directory.remember(own)
-
-    def query(sql: str) -> list[tuple[str, str]]:
-        if not sql.startswith("select"):
-            sent.append(sql)
-        return [("dbt.view.v", replace(own, query=stored).to_property())] if stored else []
-
-    adapter = MagicMock(query=query, credentials=PaimonCredentials(schema="s", warehouse="/lake"))
-    registry = ViewRegistry(adapter, MagicMock(), directory)
-    registry.keep(own)
-    assert any("set tblproperties" in sql.lower() for sql in sent) == (stored != own.query)
-    sent.clear()
-    directory.forget("s", "v")
-    registry.remove("s", "v")
-    assert any("unset tblproperties" in sql.lower() for sql in sent) == (stored is not None)
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,10 @@ from contextlib import AbstractContextManager
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.paimon.adapter_protocol import AdapterProtocol
-from dbt.adapters.paimon.errors.conditions import is_not_found
 from dbt.adapters.paimon.relation import PaimonRelation
 from dbt.adapters.paimon.sql import views
 from dbt.adapters.paimon.sql.table_properties import set_options, unset_options
-from dbt.adapters.paimon.sql.text import quoted, string_literal
+from dbt.adapters.paimon.sql.text import quoted
 from dbt.adapters.paimon.state.kinds import Kind
 from dbt.adapters.paimon.state.tables import option_sql
 from dbt.adapters.paimon.writing.table_writer import TableWriter
@@ -38,33 +37,19 @@ class ViewRegistry:
 
     def keep(self, definition: views.ViewDefinition) -> None:
         """Store the definition of a new view, unless it is stored already."""
-        schema, identifier = definition.schema, definition.identifier
-        # Another run may have replaced the view since the directory was read.
-        known = self._directory.get(schema, identifier) == definition
-        if not known or self._stored(schema, identifier) != definition:
-            stored = {views.PROPERTY_PREFIX + identifier: definition.to_property()}
-            with self._lock(schema):
-                self._create(schema)
-                self._write(set_options(self._table(schema), stored))
+        if self._directory.get(definition.schema, definition.identifier) != definition:
+            stored = {views.PROPERTY_PREFIX + definition.identifier: definition.to_property()}
+            with self._lock(definition.schema):
+                self._create(definition.schema)
+                self._write(set_options(self._table(definition.schema), stored))
         self._directory.remember(definition)
 
     def remove(self, schema: str, identifier: str) -> None:
         """Delete the definition of a dropped view."""
-        if self._stored(schema, identifier) is not None:
+        if self._directory.get(schema, identifier) is not None:
             with self._lock(schema):
                 self._write(unset_options(self._table(schema), views.PROPERTY_PREFIX + identifier))
         self._directory.forget(schema, identifier)
-
-    def _stored(self, schema: str, identifier: str) -> views.ViewDefinition | None:
-        """The definition that the registry has now; None if it has none."""
-        name = views.PROPERTY_PREFIX + identifier
-        try:
-            rows = self._query(f"{views.registry_sql(self._catalog, schema)} where key = {string_literal(name)}")
-        except DbtRuntimeError as exc:
-            if is_not_found(exc):
-                return None
-            raise
-        return next((views.ViewDefinition.from_property(schema, identifier, row[1]) for row in rows), None)
 
     def _lock(self, schema: str) -> AbstractContextManager[None]:
         # Paimon stores each version of a table's schema in a file named by its number. On S3 and local disks, if two
