@@ -262,13 +262,14 @@ class TestRebuiltWithoutChanges:
         """The DELETE of a strategy of the project's own has committed, and its INSERT has failed."""
         scripted = ("--select", "scripted")
         rows("create table {schema}.scripted_events (id int)")
-        rows("insert into {schema}.scripted_events values (1)")
+        # A DELETE that leaves no row would count as a TRUNCATE from Paimon 1.3 on, after which all is read again.
+        rows("insert into {schema}.scripted_events values (0), (1)")
         run_dbt(["run", *scripted])
         rows("insert into {schema}.scripted_events values (1), (2)")
         run_dbt(["run", *scripted, "--vars", "fails: true"], expect_pass=False)
-        assert rows(IDS.format(name="scripted")) == []
+        assert rows(IDS.format(name="scripted")) == [(0,)]
         run_dbt(["run", *scripted])
-        assert rows(IDS.format(name="scripted")) == [(1,), (2,)]
+        assert rows(IDS.format(name="scripted")) == [(0,), (1,), (2,)]
         rows("insert into {schema}.scripted_events values (3)")
         run_dbt(["run", *scripted])
-        assert rows(IDS.format(name="scripted")) == [(1,), (2,), (3,)]
+        assert rows(IDS.format(name="scripted")) == [(0,), (1,), (2,), (3,)]
