@@ -37,7 +37,10 @@ def test_a_statement(project, monkeypatch):
                 "where java_method('java.lang.Thread', 'sleep', id * 0 + 250) is not null"
             )
         told = len(lines)
-        end = handle.progress(since)
+        # Spark counts a task after the statement has ended.
+        deadline = time.monotonic() + 30
+        while (end := handle.progress(since)).tasks and time.monotonic() < deadline:
+            time.sleep(0.1)
         both = handle.progress(before)
         time.sleep(0.5)  # Nothing more is logged.
     assert told == len(lines) > 0
