@@ -186,7 +186,7 @@ def status() -> None:
 @server_group.command()
 @_with_target
 @click.option("--all", "every", is_flag=True, help="Stop all servers of this user.")
-@click.option("--force", is_flag=True, help="Also stop a server that a client is, or may be, connected to.")
+@click.option("--force", is_flag=True, help="Stop the server even if a client may be connected to it.")
 def stop(every: bool, force: bool, **target: str | None) -> None:
     """Stop the server of a target, or all servers, unless a client is connected."""
     if every:

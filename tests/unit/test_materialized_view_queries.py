@@ -718,7 +718,7 @@ def test_a_session_variable_over_a_server(sql: str) -> None:
 
 @pytest.mark.parametrize("name", ["flights", "s.flights", "lake.s.flights"])
 def test_a_short_name_over_a_server(name: str) -> None:
-    # The current schema of the session may be another one, with a table of the same name.
+    # The session's current schema may differ from the target's, and may have a table with the same name.
     adapter: Any = SimpleNamespace(
         handle=SimpleNamespace(embedded=lambda: None),
         query_columns=lambda _: (),

@@ -41,7 +41,7 @@ def node(**config: Any) -> dict[str, Any]:
 
 def test_scans_that_explain_shows():
     assert by_explain([EXPLAINED]) == (Scan("d.k", 200), Scan("d.t", 12_300_000))
-    # Spark 4.1 prints the catalog, too. Names may have blanks, and columns brackets.
+    # Spark 4.1 also prints the catalog. A table's name may contain blanks, and a column's name brackets.
     printed = EXPLAINED.replace(" d.t", " lake.d.`a b`").replace("b#91", "a] b#91")
     assert by_explain([printed]) == (Scan("d.k", 200), Scan("lake.d.`a b`", 12_300_000))
 

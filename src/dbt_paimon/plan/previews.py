@@ -67,7 +67,7 @@ class Preview:
         return self.lost is not None
 
     def skipped(self) -> Preview:
-        """The preview of a run that skips the node, but still maintains its table."""
+        """The preview if the run skips the node; it still maintains the table."""
         found = Preview(self.unique_id, self.name, self.kind, Action.NOTHING, maintenance=self.maintenance)
         return replace(found, reasons=(self.unchanged,))
 

@@ -22,8 +22,8 @@ CODECS: Final[Mapping[str, tuple[str, ...]]] = {
     "avro": ("null", "deflate", "snappy", "bzip2", "xz", "zstd", "zstandard"),
 }
 
-# Formats that lose values. A keyed table with such a value cannot be read. Sources: CsvFormatWriter, CsvParser,
-# TextFormatWriter, StandardLineReader [ran, 1.4.2].
+# Formats that lose values. If a value of a keyed table is lost, the table cannot be read [ran, 1.4.2]. Sources:
+# CsvFormatWriter, CsvParser, TextFormatWriter, StandardLineReader.
 LOSSY_FORMATS: Final[Mapping[str, str]] = {
     "csv": "csv files lose values: '' is read as NULL, a backslash is dropped, and a line break splits a row",
     "text": "text files lose values: NULL is read as '', and a line break splits a row",

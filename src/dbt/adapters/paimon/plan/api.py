@@ -86,7 +86,7 @@ class Plans:
         return replace(run, steps=(Step(StepKind.MAINTAIN),)) if run.reused else run
 
     def decided(self, context: Mapping[str, Any], *, locks: bool) -> NodeRun:
-        """What a node's run does, and would do if it were not `reused`; without locks, nothing is written."""
+        """What a node's run does, or would do if it were not `reused`. Without `locks`, nothing is written."""
         node = context["model"]
         if node["resource_type"] == "snapshot":
             dbt_snapshots.require_key(node)

@@ -1,4 +1,4 @@
-"""Finds nodes whose names clash: they differ only in case, or one is the name of another node's dead letters."""
+"""Finds nodes whose names clash: they differ only in case, or one is the table of another node's dead letters."""
 
 from __future__ import annotations
 

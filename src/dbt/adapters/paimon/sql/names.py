@@ -88,7 +88,7 @@ def table_problem(identifier: str) -> str:
 
 
 def helper_problem(identifier: str) -> str:
-    """Why a table or view cannot have this name, and the remedy: it is that of a helper table; '' if it is not."""
+    """Why a table or view cannot have a helper table's name, and the remedy; '' if this is not such a name."""
     if (other := base_table_name(identifier)) is not None:
         why = f"for tables being built, and such a table is dropped when {other!r} is built"
     elif (other := owner_of(identifier)) is not None:

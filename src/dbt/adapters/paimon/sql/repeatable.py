@@ -35,7 +35,7 @@ CHANCE: Final[Functions] = {
     "spark_partition_id": "SparkPartitionID",
     "aes_encrypt": "AesEncrypt",
 }
-# They call Java, which may do anything.
+# They call Java methods, whose results Spark does not know.
 OUTSIDE: Final[Functions] = {
     "reflect": "CallMethodViaReflection",
     "java_method": "CallMethodViaReflection",
@@ -52,7 +52,8 @@ ORDER: Final[Functions] = {
     "array_agg": "aggregate.CollectList",
     "collect_set": "aggregate.CollectSet",
 }
-# The same, but only if rows tie, or an approximation, or if the query does not sort; Spark calls them deterministic.
+# They depend on the order only if rows tie or the query does not sort, or they approximate. Spark calls them
+# deterministic.
 TIES: Final[Functions] = {
     "max_by": "aggregate.MaxBy",
     "min_by": "aggregate.MinBy",

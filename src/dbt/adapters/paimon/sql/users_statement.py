@@ -31,7 +31,7 @@ _CACHE: Final = re.compile(r"cache\s+(?:lazy\s+)?table\s+\S+\s.*?\bas\b", re.IGN
 _DDL: Final = re.compile(
     r"(?P<verb>create|drop|alter)\s+(?:or\s+replace\s+)?(?:(?:global\s+)?temporary\s+)?(?P<what>\w+)", re.IGNORECASE
 )
-# The replaced table in a plan: its catalog's class and its name, and its name as written.
+# The replaced table in a plan: the class of its catalog, its resolved name, and its name as written.
 _REPLACED: Final = re.compile(r" ResolvedIdentifier (?P<catalog>\S+), (?P<name>.+)")
 _WRITTEN: Final = re.compile(r"'UnresolvedIdentifier \[(?P<name>.+)\], (?:true|false)$", re.MULTILINE)
 _QUERY: Final = re.compile(r"(?:select|with|values|from|table)\b", re.IGNORECASE)

@@ -53,7 +53,7 @@ def is_written(
     if any(commit.user.startswith(f"{mark(stream, batch)}_") for commit in commits):
         return True
     all_known = not commits or commits[0].snapshot == 1 or commits[0].age > begun_ago + _CLOCK_SKEW
-    # Snapshots expire from the oldest on, so a commit of an earlier batch shows that a later one has not expired.
+    # The oldest table snapshots expire first. If a commit of an earlier batch is left, no later one has expired.
     if all_known or may_repeat or 0 <= newest_batch(commits, stream) < batch:
         return False
     raise DbtRuntimeError(

@@ -38,7 +38,7 @@ def problem(node: Mapping[str, Any], scans: Sequence[Scan]) -> str:
 
 
 def _estimated(adapter: AdapterProtocol, scan: Scan) -> Scan:
-    """A scan with the bytes that its share of the table's rows takes.
+    """A scan with its bytes, estimated from its share of the table's rows.
 
     If Spark does not print the catalog, the table may be in any catalog of the profile, and the largest one counts.
     """

@@ -292,7 +292,7 @@ class TableWriter:
         """
         user = user_of_script = commits.own_user(mark)
         if kind not in strategies.STRATEGIES and len(statements(sql)) > 1:
-            # A project's own script. If it fails after its first commit, that commit must not count as all of its rows.
+            # If a project's own script fails after its first commit, this commit must not store the read positions.
             user_of_script = commits.own_user("")
             sql = before_last_write(sql, f"set {quoted(commits.COMMIT_USER_CONF)} = {quoted(user)}")
         versions = self._adapter.versions

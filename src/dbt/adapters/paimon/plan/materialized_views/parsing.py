@@ -28,7 +28,7 @@ _MAX_DEPTH: Final = 100
 # Clauses after a table's name that choose its table snapshot, or precede its alias.
 _UNPINNED: Final = {"version": "VERSION AS OF", "when": "VERSION AS OF", "sample": "TABLESAMPLE"}
 # sqlglot's names of functions that depend on the session, the clock, chance or the order of rows (see `repeatable`).
-# It parses `collect_list` as `array_agg`; the other names have no equal in Spark, or another one.
+# It parses `collect_list` as `array_agg`. The names listed here have no function in Spark, or one with another name.
 _VOLATILE: Final = {
     name.replace("_", "")
     for group in (repeatable.CHANCE, repeatable.ORDER, repeatable.CLOCKS, repeatable.SESSION)
@@ -88,7 +88,7 @@ def _refuse_short_names(view: exp.Table, sql: str) -> None:
 
 
 def refuse_short_names(sql: str) -> None:
-    """Refuse a table's name without catalog and schema: the session's current ones may be others than the target's."""
+    """Refuse a table's name without catalog and schema: the session's may differ from the target's."""
     short = min((".".join(name) for name in table_names(sql) if len(name) < 3), default=None)
     if short is not None:
         raise NotIncremental(Reason.NOT_READABLE, f"{short} has no catalog")
