@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,10 @@ from dbt.tests.util import run_dbt
 
 from dbt.adapters.paimon.capabilities import Capability
 from query_rows import Rows
+
+# Imported before dbt's tests freeze the time: pydantic keeps the class `datetime` that it finds at its import.
+with contextlib.suppress(ImportError):
+    import pyiceberg.table
 
 ON = "iceberg=true"
 EVERYTHING = """{{ config(materialized='table', iceberg=true) }}
@@ -49,9 +54,7 @@ def _metadata(folder: Path) -> Path:
 
 
 def _by_pyiceberg(folder: Path) -> list[tuple[Any, ...]]:
-    from pyiceberg.table import StaticTable
-
-    table = StaticTable.from_metadata(str(_metadata(folder))).scan().to_arrow()
+    table = pyiceberg.table.StaticTable.from_metadata(str(_metadata(folder))).scan().to_arrow()
     return sorted((tuple(row.values()) for row in table.to_pylist()), key=str)
 
 
