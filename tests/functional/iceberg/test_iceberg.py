@@ -14,9 +14,9 @@ from dbt.tests.util import run_dbt
 from dbt.adapters.paimon.capabilities import Capability
 from query_rows import Rows
 
-# Imported before dbt's tests freeze the time: pydantic keeps the class `datetime` that it finds at its import.
+# pydantic stores the class `datetime` when it is first imported, so import it before a test of dbt freezes the time.
 with contextlib.suppress(ImportError):
-    import pyiceberg.table
+    import pyiceberg.table  # noqa: F401
 
 ON = "iceberg=true"
 EVERYTHING = """{{ config(materialized='table', iceberg=true) }}
@@ -54,7 +54,9 @@ def _metadata(folder: Path) -> Path:
 
 
 def _by_pyiceberg(folder: Path) -> list[tuple[Any, ...]]:
-    table = pyiceberg.table.StaticTable.from_metadata(str(_metadata(folder))).scan().to_arrow()
+    from pyiceberg.table import StaticTable
+
+    table = StaticTable.from_metadata(str(_metadata(folder))).scan().to_arrow()
     return sorted((tuple(row.values()) for row in table.to_pylist()), key=str)
 
 
